@@ -1,0 +1,93 @@
+package contract
+
+// Families is registry/families.json: everything about a protocol that the
+// normalizer, the redactor and the comparer need to know as data (DESIGN D5,
+// D6). Its schema is schemas/families.schema.json.
+type Families struct {
+	SchemaVersion int       `json:"schema_version"`
+	Dialects      []Dialect `json:"dialects"`
+}
+
+// Dialect is one of the formats behind a protocol family.
+type Dialect struct {
+	ID             string         `json:"id"`
+	ProtocolFamily ProtocolFamily `json:"protocol_family"`
+	Transport      Transport      `json:"transport"`
+	// Parser is the kind of the open-design adapter, or "" when that
+	// consumer has no parser for the dialect.
+	Parser string `json:"parser,omitempty"`
+	// Detect has one Match per tell-tale frame; the dialect with the first
+	// matching stdout frame is guessed when none is named.
+	Detect []Match `json:"detect,omitempty"`
+	// EventType has the paths whose first string names a frame's type.
+	EventType []string `json:"event_type"`
+	// Kind tells frames of different kinds apart, beside direction and stream.
+	Kind []Discriminator `json:"kind"`
+	// Stream kinds fold: a run of one counts once.
+	Stream []Match `json:"stream,omitempty"`
+	// Floating kinds come at a position by chance, Optional ones by chance at all.
+	Floating []Match `json:"floating,omitempty"`
+	Optional []Match `json:"optional,omitempty"`
+	// Terminal frames end a run; what follows is outside the identity.
+	Terminal []Match `json:"terminal,omitempty"`
+	// Opaque payloads keep their own type only, Maps are objects whose keys
+	// are data, Racy values have type unknown. All are path patterns.
+	Opaque []string `json:"opaque,omitempty"`
+	Maps   []string `json:"maps,omitempty"`
+	Racy   []string `json:"racy,omitempty"`
+	// Enums are the paths whose values belong to the identity.
+	Enums []string `json:"enums"`
+	// Calls names the paths that hold a tool call's id, for ordering
+	// stretches of several calls by call.
+	Calls  []CallPath  `json:"calls,omitempty"`
+	Redact RedactRules `json:"redact"`
+}
+
+// Match is a condition on a frame: each path pattern must hold one of the
+// literals (spelled as in JSON without quotes: initialize, true, null). "*"
+// asks for any value but null, "" for an absent path, "prefix*" and "*suffix"
+// for a string.
+type Match map[string][]string
+
+// Discriminator is one part of a frame's kind.
+type Discriminator struct {
+	Path string `json:"path"`
+	// Mode is value (the literal), set (sorted set over array elements),
+	// presence (absent, null or present), empty (empty string or not), or
+	// zero (0 or not).
+	Mode string `json:"mode"`
+	When Match  `json:"when,omitempty"`
+}
+
+// CallPath says where frames of one kind carry the id of their tool call.
+type CallPath struct {
+	When Match  `json:"when"`
+	Path string `json:"path"`
+}
+
+// RedactRules says, by path pattern, how tokens are treated. A path that is
+// not listed is redacted by the rules for its value (DESIGN D5).
+type RedactRules struct {
+	// Literals survive when they look like an enum value.
+	Literals []string `json:"literals,omitempty"`
+	// Names survive when they look like a public tool, model field, variable
+	// or flag name and are in the vocabulary.
+	Names []string `json:"names,omitempty"`
+	// Vocabulary paths hold texts of the CLI or provider: known words survive.
+	Vocabulary []string `json:"vocabulary,omitempty"`
+	// Measured numbers (times, durations, costs, quotas, resets, ports, pids)
+	// become 1; zero stays zero.
+	Measured []string `json:"measured,omitempty"`
+	// Pieces are texts cut over several frames: joined, redacted, cut again.
+	Pieces []PieceRule `json:"pieces,omitempty"`
+	// Encoded values hold text as base64 or as an array of byte numbers.
+	Encoded []string `json:"encoded,omitempty"`
+}
+
+// PieceRule says which frames carry pieces of one text.
+type PieceRule struct {
+	When Match  `json:"when"`
+	Path string `json:"path"`
+	// Key paths tell texts apart that interleave (block index, item id).
+	Key []string `json:"key,omitempty"`
+}

@@ -1,0 +1,125 @@
+package contract
+
+// Observation is one real capture (spec observation.schema.json). It is never
+// edited after it was written (FINE-PRINT 1).
+type Observation struct {
+	SchemaVersion  int                   `json:"schema_version"`
+	Agent          string                `json:"agent"`
+	CLIVersion     string                `json:"cli_version"`
+	Platform       Platform              `json:"platform"`
+	Probe          string                `json:"probe"`
+	ProtocolFamily ProtocolFamily        `json:"protocol_family"`
+	ValidityLevel  ValidityLevel         `json:"validity_level"`
+	Install        ObservationInstall    `json:"install"`
+	Command        ObservationCommand    `json:"command"`
+	Capture        ObservationCapture    `json:"capture"`
+	Redaction      ObservationRedaction  `json:"redaction"`
+	Shape          ShapeRef              `json:"shape"`
+	ParserReplay   ParserReplay          `json:"parser_replay"`
+	Extensions     ObservationExtensions `json:"extensions"`
+}
+
+// ObservationInstall says what was run.
+type ObservationInstall struct {
+	Source       string  `json:"source"` // npm:<package>@<version>, binary:<file name> …
+	BinarySHA256 *Digest `json:"binary_sha256"`
+}
+
+// ObservationCommand says how it was started; secrets and paths are templates.
+type ObservationCommand struct {
+	ArgvTemplate []string  `json:"argv_template"`
+	StdinMode    StdinMode `json:"stdin_mode"`
+}
+
+// ObservationCapture says when and where, and pins the raw bytes by hash.
+type ObservationCapture struct {
+	CapturedAt                string  `json:"captured_at"` // UTC, RFC 3339 with Z
+	Runner                    string  `json:"runner"`
+	WorkflowRunURL            *string `json:"workflow_run_url"`
+	RawStdoutSHA256           *Digest `json:"raw_stdout_sha256"`
+	RawStderrSHA256           *Digest `json:"raw_stderr_sha256"`
+	RawClientTranscriptSHA256 Digest  `json:"raw_client_transcript_sha256"`
+	RawArtifactVisibility     string  `json:"raw_artifact_visibility"` // private public discarded_after_redaction
+}
+
+// ObservationRedaction says what the redactor made of the raw transcript.
+type ObservationRedaction struct {
+	ToolVersion string          `json:"tool_version"`
+	Status      RedactionStatus `json:"status"`
+}
+
+// ShapeRef points at a shape by hash and by place in the registry.
+type ShapeRef struct {
+	Signature Digest `json:"signature"`
+	Path      string `json:"path"`
+}
+
+// ParserReplay is what the consumer made of the transcript at capture time.
+type ParserReplay struct {
+	OpenDesignCommit *string      `json:"open_design_commit"`
+	Status           ReplayStatus `json:"status"`
+	Golden           string       `json:"golden,omitempty"` // place in the registry
+}
+
+// ObservationExtensions holds what FINE-PRINT 3 and DESIGN D1, D6 and D9 add.
+type ObservationExtensions struct {
+	Provider      ProviderKind `json:"provider"`
+	Profile       string       `json:"profile"`  // production, compatible …
+	Isolated      bool         `json:"isolated"` // own network namespace with loopback only
+	Launcher      string       `json:"launcher"` // native or npm-wrapper: which program was called
+	ProbeRevision Digest       `json:"probe_revision"`
+	Dialect       string       `json:"dialect"`
+	VersionOutput string       `json:"version_output"` // the version probe's line, redacted
+	Fixture       string       `json:"fixture"`        // place in the registry
+	FixtureSHA256 Digest       `json:"fixture_sha256"`
+	// ReferenceGolden is the place of the reference reading.
+	ReferenceGolden string `json:"reference_golden,omitempty"`
+	Normalizer      string `json:"normalizer"`
+
+	ExitCode       *int   `json:"exit_code"`
+	Signal         string `json:"signal,omitempty"`
+	Ended          string `json:"ended"` // exit, timeout or kill
+	EndReason      string `json:"end_reason,omitempty"`
+	StderrDetail   string `json:"stderr_detail"` // class before folding diagnostic and debug
+	ReportedResult string `json:"reported_result"`
+	RunResult      string `json:"run_result"`
+	WeakSuccess    bool   `json:"weak_success,omitempty"`
+
+	// OptionalKinds and AfterTerminal are parts of the run outside the
+	// shape's identity.
+	OptionalKinds []FrameShape `json:"optional_kinds,omitempty"`
+	AfterTerminal []FrameShape `json:"after_terminal,omitempty"`
+
+	Pinned     Pinned              `json:"pinned"`
+	Violations []ContractViolation `json:"violations,omitempty"`
+	// Findings are short, redacted statements about this run that a
+	// maintainer should see, such as a refused production argv.
+	Findings []string `json:"findings,omitempty"`
+	// Requests tells what the CLI asked the emulated provider.
+	Requests *RequestSummary `json:"requests,omitempty"`
+}
+
+// Pinned records the settings that a probe pins (DESIGN D1).
+type Pinned struct {
+	Model       string `json:"model"`
+	DelayMS     int    `json:"delay_ms"` // provider's delay before an answer that follows a tool result
+	MaxRetries  int    `json:"max_retries"`
+	ChunkRunes  int    `json:"chunk_runes"` // size of the provider's text pieces; 0: as the scenario says
+	TimeoutMS   int    `json:"timeout_ms"`
+	ProviderAPI string `json:"provider_api"` // openai-responses, anthropic-messages …
+}
+
+// RequestSummary counts the requests that reached the emulated provider.
+type RequestSummary struct {
+	Model      int `json:"model"`      // answered by the scenario
+	Side       int `json:"side"`       // recognised side requests
+	Unexpected int `json:"unexpected"` // not in the scenario: the capture failed
+}
+
+// ContractViolation is one broken expectation (DESIGN D9).
+type ContractViolation struct {
+	Kind     string `json:"kind"`
+	Path     string `json:"path"` // place in the expectation, as a JSON pointer
+	Expected string `json:"expected"`
+	Actual   string `json:"actual"`
+}

@@ -1,0 +1,291 @@
+package rawjson
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+type parser struct {
+	d   *Doc
+	pos int
+}
+
+func (p *parser) fail(what string) error { return &SyntaxError{Offset: p.pos, What: what} }
+
+func (p *parser) space() {
+	for p.pos < len(p.d.src) {
+		switch p.d.src[p.pos] {
+		case ' ', '\t', '\n', '\r':
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+// value parses the value at pos and appends its nodes. ks and ke are the
+// range of its key.
+func (p *parser) value(ks, ke int, kesc bool, depth int) error {
+	if depth > MaxDepth {
+		return ErrDepth
+	}
+	if p.pos >= len(p.d.src) {
+		return p.fail("a value")
+	}
+	i := len(p.d.nodes)
+	p.d.nodes = append(p.d.nodes, node{start: int32(p.pos), keyStart: int32(ks), keyEnd: int32(ke), keyEscaped: kesc})
+	kind, esc := Invalid, false
+	var err error
+	switch c := p.d.src[p.pos]; {
+	case c == '{':
+		kind, err = Object, p.object(depth)
+	case c == '[':
+		kind, err = Array, p.array(depth)
+	case c == '"':
+		kind = String
+		esc, err = p.str()
+	case c == '-' || c >= '0' && c <= '9':
+		kind, err = Number, p.number()
+	case c == 't':
+		kind, err = Boolean, p.word("true")
+	case c == 'f':
+		kind, err = Boolean, p.word("false")
+	case c == 'n':
+		kind, err = Null, p.word("null")
+	default:
+		err = p.fail("a value")
+	}
+	n := &p.d.nodes[i]
+	n.kind, n.escaped, n.end, n.next = kind, esc, int32(p.pos), int32(len(p.d.nodes))
+	return err
+}
+
+func (p *parser) object(depth int) error {
+	p.pos++
+	p.space()
+	if p.eat('}') {
+		return nil
+	}
+	for {
+		p.space()
+		ks := p.pos
+		if p.pos >= len(p.d.src) || p.d.src[p.pos] != '"' {
+			return p.fail("a key")
+		}
+		kesc, err := p.str()
+		if err != nil {
+			return err
+		}
+		ke := p.pos
+		p.space()
+		if !p.eat(':') {
+			return p.fail("a colon")
+		}
+		p.space()
+		if err := p.value(ks, ke, kesc, depth+1); err != nil {
+			return err
+		}
+		p.space()
+		if p.eat('}') {
+			return nil
+		}
+		if !p.eat(',') {
+			return p.fail("a comma or a closing brace")
+		}
+	}
+}
+
+func (p *parser) array(depth int) error {
+	p.pos++
+	p.space()
+	if p.eat(']') {
+		return nil
+	}
+	for {
+		p.space()
+		if err := p.value(0, 0, false, depth+1); err != nil {
+			return err
+		}
+		p.space()
+		if p.eat(']') {
+			return nil
+		}
+		if !p.eat(',') {
+			return p.fail("a comma or a closing bracket")
+		}
+	}
+}
+
+func (p *parser) eat(c byte) bool {
+	if p.pos < len(p.d.src) && p.d.src[p.pos] == c {
+		p.pos++
+		return true
+	}
+	return false
+}
+
+func (p *parser) word(w string) error {
+	for i := range len(w) {
+		if !p.eat(w[i]) {
+			return p.fail("the word " + w)
+		}
+	}
+	return nil
+}
+
+// str scans the string token at pos and reports whether it holds a backslash.
+func (p *parser) str() (escaped bool, err error) {
+	src := p.d.src
+	p.pos++
+	for {
+		// Most strings hold neither escapes nor control characters: find the
+		// closing quote at memchr speed and check the stretch afterwards.
+		q := bytes.IndexByte(src[p.pos:], '"')
+		if q < 0 {
+			q = len(src) - p.pos
+		}
+		stop := p.pos + q
+		for i := p.pos; i < stop; i++ {
+			if src[i] < 0x20 {
+				p.pos = i
+				return escaped, p.fail("no control character in a string")
+			}
+			if src[i] == '\\' {
+				escaped = true
+				p.pos = i
+				if err := p.escape(); err != nil {
+					return true, err
+				}
+				goto again
+			}
+		}
+		p.pos = stop
+		if stop >= len(src) {
+			return escaped, p.fail("a closing quote")
+		}
+		p.pos++
+		return escaped, nil
+	again:
+	}
+}
+
+// escape skips the escape sequence at pos.
+func (p *parser) escape() error {
+	p.pos++
+	if p.pos >= len(p.d.src) {
+		return p.fail("an escape")
+	}
+	switch p.d.src[p.pos] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		p.pos++
+		return nil
+	case 'u':
+		p.pos++
+		for range 4 {
+			if p.pos >= len(p.d.src) || hexVal(p.d.src[p.pos]) < 0 {
+				return p.fail("a hexadecimal digit")
+			}
+			p.pos++
+		}
+		return nil
+	}
+	return p.fail("an escape")
+}
+
+func (p *parser) digits() bool {
+	from := p.pos
+	for p.pos < len(p.d.src) && p.d.src[p.pos] >= '0' && p.d.src[p.pos] <= '9' {
+		p.pos++
+	}
+	return p.pos > from
+}
+
+func (p *parser) number() error {
+	p.eat('-')
+	if !p.eat('0') && !p.digits() {
+		return p.fail("a digit")
+	}
+	if p.eat('.') && !p.digits() {
+		return p.fail("a digit")
+	}
+	if p.eat('e') || p.eat('E') {
+		if !p.eat('+') {
+			p.eat('-')
+		}
+		if !p.digits() {
+			return p.fail("a digit")
+		}
+	}
+	return nil
+}
+
+func hexVal(c byte) rune {
+	switch {
+	case c >= '0' && c <= '9':
+		return rune(c - '0')
+	case c >= 'a' && c <= 'f':
+		return rune(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return rune(c-'A') + 10
+	}
+	return -1
+}
+
+func hex4(b []byte) rune {
+	return hexVal(b[0])<<12 | hexVal(b[1])<<8 | hexVal(b[2])<<4 | hexVal(b[3])
+}
+
+// unquote decodes the inside of a string token that the parser accepted.
+func unquote(b []byte, escaped bool) string {
+	if !escaped {
+		return string(b)
+	}
+	out := make([]byte, 0, len(b))
+	for i := 0; i < len(b); {
+		if b[i] != '\\' {
+			out = append(out, b[i])
+			i++
+			continue
+		}
+		switch c := b[i+1]; c {
+		case 'u':
+			r := hex4(b[i+2:])
+			i += 6
+			if r >= 0xd800 && r < 0xdc00 && i+6 <= len(b) && b[i] == '\\' && b[i+1] == 'u' {
+				if lo := hex4(b[i+2:]); lo >= 0xdc00 && lo < 0xe000 {
+					r = 0x10000 + (r-0xd800)<<10 + (lo - 0xdc00)
+					i += 6
+				}
+			}
+			out = appendRune(out, r)
+		default:
+			out = append(out, unescape(c))
+			i += 2
+		}
+	}
+	return string(out)
+}
+
+func unescape(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// appendRune appends r; a surrogate gets its WTF-8 form.
+func appendRune(out []byte, r rune) []byte {
+	if r >= 0xd800 && r < 0xe000 {
+		return append(out, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f|0x80, 0x80|byte(r)&0x3f)
+	}
+	return utf8.AppendRune(out, r)
+}
