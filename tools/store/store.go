@@ -1,0 +1,173 @@
+// Package store reads and writes a registry: a folder of JSON records (or the
+// one embedded in the binary, read-only). It owns where a record lives
+// (FINE-PRINT 3), that writes are atomic, and that a crash at any moment leaves
+// the registry as it was before or after a transaction, never between.
+//
+// It also owns the private side, outside every registry: the raw store and the
+// folders of runs (FINE-PRINT 26).
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+// AgentsFile is the file that marks a folder as a registry.
+const AgentsFile = "registry/agents.json"
+
+// Registry is a registry opened for reading; on-disk ones can be written by a
+// Transaction. Paths in a registry are relative and use forward slashes.
+type Registry struct {
+	dir  string // "" for the embedded registry
+	fsys fs.FS
+}
+
+// NotRegistryError says that a folder is not a registry.
+type NotRegistryError struct{ Dir string }
+
+// Error implements error.
+func (e *NotRegistryError) Error() string {
+	return fmt.Sprintf("%s is not a registry: it has no %s", e.Dir, AgentsFile)
+}
+
+// Find returns the nearest folder, from start upwards, that is a registry.
+func Find(start string) (dir string, found bool) {
+	dir, err := filepath.Abs(start)
+	if err != nil {
+		return "", false
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(AgentsFile))); err == nil {
+			return dir, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+// Open opens the registry in dir. A transaction that a crash interrupted is
+// finished or removed first, if the folder can be written.
+func Open(dir string) (*Registry, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening registry %q: %w", dir, err)
+	}
+	if _, err := os.Stat(filepath.Join(abs, filepath.FromSlash(AgentsFile))); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, &NotRegistryError{Dir: dir}
+		}
+		return nil, fmt.Errorf("opening registry: %w", err)
+	}
+	if err := recoverPending(abs); err != nil {
+		return nil, fmt.Errorf("opening registry %q: %w", dir, err)
+	}
+	return &Registry{dir: abs, fsys: os.DirFS(abs)}, nil
+}
+
+// Embedded returns a read-only registry over the files of the binary.
+func Embedded(fsys fs.FS) *Registry { return &Registry{fsys: fsys} }
+
+// Dir returns the registry's folder, or "" for the embedded one.
+func (r *Registry) Dir() string { return r.dir }
+
+// ReadOnly reports whether the registry is the embedded one.
+func (r *Registry) ReadOnly() bool { return r.dir == "" }
+
+// FS returns the registry's files.
+func (r *Registry) FS() fs.FS { return r.fsys }
+
+// ReadFile returns one file of the registry.
+func (r *Registry) ReadFile(rel string) ([]byte, error) {
+	b, err := fs.ReadFile(r.fsys, rel)
+	if err != nil {
+		return nil, fmt.Errorf("reading a record: %w", err)
+	}
+	return b, nil
+}
+
+// Exists reports whether the registry has the file.
+func (r *Registry) Exists(rel string) bool {
+	_, err := fs.Stat(r.fsys, rel)
+	return err == nil
+}
+
+// ReadJSON decodes one file into v and names the file when that fails.
+func (r *Registry) ReadJSON(rel string, v any) error {
+	b, err := r.ReadFile(rel)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("reading %s: %w (run `agent-contracts validate %s`)", rel, err, rel)
+	}
+	return nil
+}
+
+// Families returns registry/families.json.
+func (r *Registry) Families() (*contract.Families, error) {
+	f := &contract.Families{}
+	return f, r.ReadJSON("registry/families.json", f)
+}
+
+// Shape returns the shape with the signature, or an error that wraps
+// fs.ErrNotExist.
+func (r *Registry) Shape(f contract.ProtocolFamily, sig contract.Digest) (*contract.Shape, error) {
+	s := &contract.Shape{}
+	return s, r.ReadJSON(contract.ShapePath(f, sig), s)
+}
+
+// Walk lists the files below a folder of the registry whose names end in
+// suffix, sorted. A missing folder has none.
+func (r *Registry) Walk(folder, suffix string) ([]string, error) {
+	var out []string
+	err := fs.WalkDir(r.fsys, folder, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) && p == folder {
+				return fs.SkipDir
+			}
+			return err
+		}
+		if !d.IsDir() && strings.HasSuffix(p, suffix) && !strings.HasPrefix(path.Base(p), ".") {
+			out = append(out, p)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing %s: %w", folder, err)
+	}
+	return out, nil
+}
+
+// Observed is an observation with its place.
+type Observed struct {
+	Path string
+	contract.Observation
+}
+
+// Observations returns the observations of an agent, or of all agents when
+// agent is "", sorted by path. A record that cannot be read is an error.
+func (r *Registry) Observations(agent string) ([]Observed, error) {
+	files, err := r.Walk(path.Join("observations", agent), ".observation.json")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Observed, len(files))
+	for i, f := range files {
+		out[i].Path = f
+		if err := r.ReadJSON(f, &out[i].Observation); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

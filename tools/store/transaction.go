@@ -1,0 +1,209 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+)
+
+// pendingDir holds transactions that are being written. A transaction counts
+// once its folder holds commitMarker; until then a crash undoes it, from then
+// on the next Open finishes it.
+const (
+	pendingDir   = ".pending"
+	commitMarker = "COMMIT"
+	lockFile     = ".lock"
+)
+
+// ReadOnlyError says that a registry cannot be written.
+type ReadOnlyError struct {
+	Dir string
+	Err error
+}
+
+// Error implements error.
+func (e *ReadOnlyError) Error() string {
+	if e.Dir == "" {
+		return "the embedded registry is read-only: name a registry folder with --registry"
+	}
+	return fmt.Sprintf("registry %s cannot be written: %v", e.Dir, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ReadOnlyError) Unwrap() error { return e.Err }
+
+// Transaction is a set of files that appears in the registry all at once. It
+// holds the registry's lock until Commit or Discard.
+type Transaction struct {
+	reg    *Registry
+	lock   *flock.Flock
+	dir    string
+	staged map[string]bool
+}
+
+// Begin locks the registry and starts a transaction. It waits for another
+// writer until ctx ends.
+func (r *Registry) Begin(ctx context.Context) (*Transaction, error) {
+	if r.ReadOnly() {
+		return nil, &ReadOnlyError{}
+	}
+	lock, err := lockRegistry(ctx, r.dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := applyPending(r.dir); err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	base := filepath.Join(r.dir, pendingDir)
+	if err := os.MkdirAll(base, 0o755); err != nil {
+		return nil, errors.Join(&ReadOnlyError{Dir: r.dir, Err: err}, lock.Unlock())
+	}
+	dir, err := os.MkdirTemp(base, "t")
+	if err != nil {
+		return nil, errors.Join(&ReadOnlyError{Dir: r.dir, Err: err}, lock.Unlock())
+	}
+	return &Transaction{reg: r, lock: lock, dir: dir, staged: map[string]bool{}}, nil
+}
+
+func lockRegistry(ctx context.Context, dir string) (*flock.Flock, error) {
+	lock := flock.New(filepath.Join(dir, lockFile))
+	ok, err := lock.TryLockContext(ctx, 50*time.Millisecond)
+	if err != nil || !ok {
+		if errors.Is(err, fs.ErrPermission) || strings.Contains(fmt.Sprint(err), "read-only") {
+			return nil, &ReadOnlyError{Dir: dir, Err: err}
+		}
+		return nil, fmt.Errorf("locking registry %s: %w", dir, err)
+	}
+	return lock, nil
+}
+
+// Write stages one file. rel is its place in the registry.
+func (t *Transaction) Write(rel string, content []byte) error {
+	if !fs.ValidPath(rel) || strings.HasPrefix(rel, ".") {
+		return fmt.Errorf("staging %q: not a place in a registry", rel)
+	}
+	p := filepath.Join(t.dir, "files", filepath.FromSlash(rel))
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		return fmt.Errorf("staging %s: %w", rel, err)
+	}
+	if err := writeSynced(p, content); err != nil {
+		return fmt.Errorf("staging %s: %w", rel, err)
+	}
+	t.staged[rel] = true
+	return nil
+}
+
+// Has reports whether the file is staged or in the registry.
+func (t *Transaction) Has(rel string) bool { return t.staged[rel] || t.reg.Exists(rel) }
+
+// ReadFile returns the staged file, or the registry's.
+func (t *Transaction) ReadFile(rel string) ([]byte, error) {
+	if t.staged[rel] {
+		return os.ReadFile(filepath.Join(t.dir, "files", filepath.FromSlash(rel)))
+	}
+	return t.reg.ReadFile(rel)
+}
+
+// Commit makes every staged file visible.
+func (t *Transaction) Commit() error {
+	err := renameio.WriteFile(filepath.Join(t.dir, commitMarker), nil, 0o644)
+	if err == nil {
+		err = applyPending(t.reg.dir)
+	}
+	if err != nil {
+		err = fmt.Errorf("committing to registry %s: %w", t.reg.dir, err)
+	}
+	return errors.Join(err, t.lock.Unlock())
+}
+
+// Discard undoes the transaction. After Commit it does nothing.
+func (t *Transaction) Discard() {
+	if t.lock.Locked() {
+		_ = os.RemoveAll(t.dir)
+		_ = os.Remove(filepath.Join(t.reg.dir, pendingDir))
+		_ = t.lock.Unlock()
+	}
+}
+
+// recoverPending finishes or removes what a crash left, unless another process
+// is writing right now.
+func recoverPending(dir string) error {
+	entries, err := os.ReadDir(filepath.Join(dir, pendingDir))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	lock := flock.New(filepath.Join(dir, lockFile))
+	ok, err := lock.TryLock()
+	if err != nil {
+		return fmt.Errorf("finishing an interrupted write: %w", err)
+	}
+	if !ok {
+		return nil // the writer is alive
+	}
+	return errors.Join(applyPending(dir), lock.Unlock())
+}
+
+// applyPending needs the lock. Moving a file twice is harmless, so it can be
+// interrupted and repeated.
+func applyPending(dir string) error {
+	base := filepath.Join(dir, pendingDir)
+	entries, err := os.ReadDir(base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		t := filepath.Join(base, e.Name())
+		if _, err := os.Stat(filepath.Join(t, commitMarker)); err == nil {
+			if err := moveTree(filepath.Join(t, "files"), dir); err != nil {
+				return fmt.Errorf("finishing an interrupted write: %w", err)
+			}
+		}
+		if err := os.RemoveAll(t); err != nil {
+			return err
+		}
+	}
+	return os.Remove(base)
+}
+
+func moveTree(from, to string) error {
+	return filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(from, p)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, rel)
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return err
+		}
+		return os.Rename(p, target)
+	})
+}
+
+func writeSynced(p string, content []byte) error {
+	f, err := os.OpenFile(p, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
