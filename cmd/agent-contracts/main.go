@@ -1,0 +1,38 @@
+// Command agent-contracts captures, checks and serves the protocols of
+// coding-agent CLIs. See package cli for its commands.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/cli"
+	"github.com/nexu-io/open-design-agent-contracts/tools/harness"
+)
+
+func main() {
+	if harness.SuperviseMain() {
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	os.Exit(cli.Main(ctx, cli.Env{
+		Args:     os.Args[1:],
+		Stdin:    os.Stdin,
+		Stdout:   os.Stdout,
+		Stderr:   os.Stderr,
+		Getenv:   os.Getenv,
+		Dir:      dir,
+		Now:      time.Now,
+		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+	}))
+}

@@ -1,0 +1,151 @@
+package capture
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+// runIDPattern is the grammar of run ids (FINE-PRINT 24).
+var runIDPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}-[0-9a-f]{6}$`)
+
+func newRunID(now time.Time) string {
+	var b [3]byte
+	_, _ = rand.Read(b[:]) // never fails (package documentation)
+	return now.UTC().Format("20060102T150405") + "-" + hex.EncodeToString(b[:])
+}
+
+// run is one folder of state: what was asked, and what each cell came to. All
+// of it is private, since it holds raw bundles until they are stored.
+type run struct {
+	dir  string
+	lock *flock.Flock
+
+	ID        string          `json:"run_id"`
+	PlanHash  contract.Digest `json:"plan"`
+	CreatedAt time.Time       `json:"created_at"`
+	Finished  bool            `json:"finished"`
+	// Published lists the agent@version groups that are in the registry.
+	Published []string `json:"published"`
+}
+
+// resumeWindow is how long an interrupted run may be taken up again; after
+// that the world has moved on and a new run is more honest.
+const resumeWindow = 24 * time.Hour
+
+// openRun takes up the newest interrupted run of the same plan, or starts one.
+func openRun(stateDir string, plan contract.Digest, now time.Time) (r *run, resumed bool, err error) {
+	jobs := filepath.Join(stateDir, "jobs")
+	if err := os.MkdirAll(jobs, 0o700); err != nil {
+		return nil, false, fmt.Errorf("keeping the state of the run: %w", err)
+	}
+	old, err := findInterrupted(jobs, plan, now)
+	if err != nil || old != nil {
+		return old, old != nil, err
+	}
+	r = &run{ID: newRunID(now), PlanHash: plan, CreatedAt: now.UTC()}
+	r.dir = filepath.Join(jobs, r.ID)
+	if err := os.MkdirAll(filepath.Join(r.dir, "cells"), 0o700); err != nil {
+		return nil, false, fmt.Errorf("keeping the state of the run: %w", err)
+	}
+	r.lock = flock.New(filepath.Join(r.dir, "lock"))
+	if ok, err := r.lock.TryLock(); err != nil || !ok {
+		return nil, false, fmt.Errorf("locking run %s: %w", r.ID, errors.Join(err, fs.ErrExist))
+	}
+	return r, false, r.save()
+}
+
+func findInterrupted(jobs string, plan contract.Digest, now time.Time) (*run, error) {
+	entries, err := os.ReadDir(jobs)
+	if err != nil {
+		return nil, fmt.Errorf("looking for interrupted runs: %w", err)
+	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() > entries[j].Name() })
+	for _, e := range entries {
+		if !runIDPattern.MatchString(e.Name()) {
+			continue
+		}
+		r := &run{dir: filepath.Join(jobs, e.Name())}
+		b, err := os.ReadFile(filepath.Join(r.dir, "run.json"))
+		if err != nil || json.Unmarshal(b, r) != nil {
+			continue // it was killed before its first write
+		}
+		if r.Finished || r.PlanHash != plan || now.Sub(r.CreatedAt) > resumeWindow {
+			continue
+		}
+		r.lock = flock.New(filepath.Join(r.dir, "lock"))
+		if ok, err := r.lock.TryLock(); err == nil && ok {
+			return r, nil
+		}
+	}
+	return nil, nil
+}
+
+func (r *run) save() error {
+	b, err := contract.Encode(r)
+	if err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(filepath.Join(r.dir, "run.json"), b, 0o600); err != nil {
+		return fmt.Errorf("keeping the state of run %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+func (r *run) published(group string) bool {
+	for _, g := range r.Published {
+		if g == group {
+			return true
+		}
+	}
+	return false
+}
+
+// finish ends the run and removes what is no longer needed: everything but
+// run.json and the outcomes.
+func (r *run) finish() error {
+	r.Finished = true
+	return r.save()
+}
+
+func (r *run) close() { _ = r.lock.Unlock() }
+
+func (r *run) cellDir(id string) string { return filepath.Join(r.dir, "cells", id) }
+
+// loadCell returns the result of a cell that a former attempt finished, or
+// nil.
+func (r *run) loadCell(id string) *CellResult {
+	b, err := os.ReadFile(filepath.Join(r.cellDir(id), "result.json"))
+	if err != nil {
+		return nil
+	}
+	c := &CellResult{}
+	if json.Unmarshal(b, c) != nil {
+		return nil
+	}
+	return c
+}
+
+func (r *run) saveCell(id string, c *CellResult) error {
+	b, err := contract.Encode(c)
+	if err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(filepath.Join(r.cellDir(id), "result.json"), b, 0o600); err != nil {
+		return fmt.Errorf("keeping the result of %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+// format is the value of --format.
+type format string
+
+func (a *app) formatFlag(c *cobra.Command, f *format, allowed ...string) {
+	c.Flags().StringVar((*string)(f), "format", allowed[0], "output: "+strings.Join(allowed, " or "))
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (f format) check(allowed ...string) error {
+	for _, w := range allowed {
+		if string(f) == w {
+			return nil
+		}
+	}
+	return usage("unknown --format %q: want %s", string(f), strings.Join(allowed, " or "))
+}
+
+// printJSON writes one value, indented.
+func (a *app) printJSON(v any) error {
+	b, err := contract.Encode(v)
+	if err != nil {
+		return err
+	}
+	_, err = a.env.Stdout.Write(b)
+	return err
+}
+
+// table writes rows in aligned columns; the first row is the heading.
+func table(w io.Writer, rows [][]string) error {
+	var width []int
+	for _, r := range rows {
+		for i, cell := range r {
+			if i == len(width) {
+				width = append(width, 0)
+			}
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, r := range rows {
+		var b strings.Builder
+		for i, cell := range r {
+			b.WriteString(cell)
+			if i < len(r)-1 {
+				b.WriteString(strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)+2))
+			}
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(b.String(), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
