@@ -1,5 +1,7 @@
 package contract
 
+import "strings"
+
 // Families is registry/families.json: everything about a protocol that the
 // normalizer, the redactor and the comparer need to know as data (DESIGN D5,
 // D6). Its schema is schemas/families.schema.json.
@@ -21,6 +23,11 @@ type Dialect struct {
 	Detect []Match `json:"detect,omitempty"`
 	// EventType has the paths whose first string names a frame's type.
 	EventType []string `json:"event_type"`
+	// Untyped names frames that have none of these: the first match counts.
+	Untyped []NamedMatch `json:"untyped,omitempty"`
+	// StdinFrames says that stdin is a protocol, so that its lines are frames
+	// too (FINE-PRINT 6). In RPC transports they always are.
+	StdinFrames bool `json:"stdin_frames,omitempty"`
 	// Kind tells frames of different kinds apart, beside direction and stream.
 	Kind []Discriminator `json:"kind"`
 	// Stream kinds fold: a run of one counts once.
@@ -48,6 +55,12 @@ type Dialect struct {
 // asks for any value but null, "" for an absent path, "prefix*" and "*suffix"
 // for a string.
 type Match map[string][]string
+
+// NamedMatch gives matching frames a name.
+type NamedMatch struct {
+	When Match  `json:"when"`
+	Name string `json:"name"`
+}
 
 // Discriminator is one part of a frame's kind.
 type Discriminator struct {
@@ -90,4 +103,45 @@ type PieceRule struct {
 	Path string `json:"path"`
 	// Key paths tell texts apart that interleave (block index, item id).
 	Key []string `json:"key,omitempty"`
+}
+
+// Dialect returns the dialect with the id, or nil.
+func (f *Families) Dialect(id string) *Dialect {
+	for i := range f.Dialects {
+		if f.Dialects[i].ID == id {
+			return &f.Dialects[i]
+		}
+	}
+	return nil
+}
+
+// IsEnumLiteral reports whether a string at an enum path looks like an enum
+// value: words of letters with up to two digits at their end, or of up to four
+// digits, joined by _ . / : or -, 64 bytes in all. Redaction keeps such a
+// string and normalization puts it into a shape; both treat every other string
+// there as text, so that raw and sanitized transcripts have one shape.
+func IsEnumLiteral(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	letters, digits := 0, 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			if digits > 0 {
+				return false
+			}
+			letters++
+		case c >= '0' && c <= '9':
+			digits++
+		case strings.IndexByte("_./:-", c) >= 0:
+			letters, digits = 0, 0
+		default:
+			return false
+		}
+		if letters > 32 || digits > 4 || letters > 0 && digits > 2 {
+			return false
+		}
+	}
+	return true
 }
