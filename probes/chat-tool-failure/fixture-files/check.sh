@@ -1,0 +1,3 @@
+echo 'checking the colors'
+echo 'blue is missing' >&2
+exit 3

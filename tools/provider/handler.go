@@ -1,0 +1,162 @@
+package provider
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+// ServeHTTP answers one request. It is exported for http.Server's sake; use
+// Start or Serve, which refuse whatever is not loopback.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.enter() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	defer s.handlers.Done()
+	x := &exchange{server: s, w: w, r: r, entry: s.record(r)}
+	x.route(strings.TrimPrefix(r.URL.Path, "/v1"))
+}
+
+// exchange is one request and its answer.
+type exchange struct {
+	server *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	entry  *RequestLog
+	body   []byte
+}
+
+func (x *exchange) route(path string) {
+	post, get := x.r.Method == http.MethodPost, x.r.Method == http.MethodGet
+	switch {
+	case len(x.server.scenario.Turns) == 0:
+		x.unexpected("", "the scenario expects no request at all")
+	case get && path == "/responses" && strings.EqualFold(x.r.Header.Get("Upgrade"), "websocket"):
+		x.note(KindUpgrade, DialectResponses)
+		x.fail(DialectResponses, upgradeRequired)
+	case post && path == "/responses":
+		x.model(DialectResponses)
+	case post && path == "/chat/completions":
+		x.model(DialectChat)
+	case post && path == "/messages":
+		x.model(DialectMessages)
+	case post && path == "/messages/count_tokens":
+		x.note(KindSide, DialectMessages)
+		x.json(http.StatusOK, countTokens{InputTokens: usageInput})
+	case get && path == "/models":
+		x.note(KindSide, "")
+		x.json(http.StatusOK, modelList(x.server.scenario.Model))
+	case x.r.Method == http.MethodHead && (path == "/" || path == "" || path == "/api/hello"):
+		x.note(KindCheck, "")
+		x.json(http.StatusOK, struct{}{})
+	default:
+		x.unexpected("", "no API has this route")
+	}
+}
+
+func (x *exchange) note(k RequestKind, d Dialect) {
+	x.server.update(func() { x.entry.Kind, x.entry.Dialect = k, d })
+}
+
+// model answers a request to a model API.
+func (x *exchange) model(d Dialect) {
+	var err error
+	if x.body, err = readBody(x.w, x.r); err != nil {
+		x.unexpected(d, err.Error())
+		return
+	}
+	req, err := parseRequest(d, x.body)
+	if err != nil {
+		x.unexpected(d, err.Error())
+		return
+	}
+	x.server.update(func() {
+		x.entry.Model, x.entry.Stream = printable(req.model, 120), req.stream
+		x.entry.ToolResults, x.entry.Tools = req.toolResults, toolNames(req.tools)
+	})
+	if d == DialectResponses && !req.stream {
+		x.unexpected(d, "the Responses API is played as a stream only")
+		return
+	}
+	if isSide(req) {
+		x.note(KindSide, d)
+		x.answer(req, sideReply(req), nil)
+		return
+	}
+	x.turn(req)
+}
+
+// turn answers a request that belongs to the scenario.
+func (x *exchange) turn(req *request) {
+	reply, attempt, ok := x.server.next(req.toolResults)
+	if !ok {
+		x.unexpected(req.dialect, "the scenario has no turn for that many tool results")
+		return
+	}
+	calls, err := pickAll(req.tools, reply.ToolCalls, x.server.opts.Workdir)
+	if err != nil {
+		x.unexpected(req.dialect, err.Error())
+		return
+	}
+	x.server.update(func() {
+		x.entry.Kind, x.entry.Dialect, x.entry.Attempt = KindModel, req.dialect, attempt
+		for _, c := range calls {
+			x.entry.Picked = append(x.entry.Picked, printable(c.tool.name, 60))
+		}
+	})
+	if req.toolResults > 0 && !x.server.wait(x.r.Context(), x.server.postToolDelay()) {
+		x.drop()
+		return
+	}
+	if reply.Kind == contract.ReplyError {
+		x.fail(req.dialect, apiFailure(req.dialect, reply.Error, req.model))
+		return
+	}
+	x.answer(req, reply, calls)
+}
+
+// next returns the reply to the next request with that many tool results.
+func (s *Server) next(toolResults int) (reply contract.ScenarioReply, attempt int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.scenario.Turns {
+		if t.ToolResults == toolResults {
+			s.attempts[toolResults]++
+			attempt = s.attempts[toolResults]
+			return t.Attempts[min(attempt, len(t.Attempts))-1], attempt, true
+		}
+	}
+	return reply, 0, false
+}
+
+// unexpected records the request and answers with an error that no CLI retries.
+func (x *exchange) unexpected(d Dialect, reason string) {
+	x.server.update(func() {
+		x.entry.Kind, x.entry.Dialect = KindUnexpected, d
+		x.entry.Reason, x.entry.Shape = reason, shapeOf(x.body)
+	})
+	x.fail(d, unexpectedRequest)
+}
+
+// isSide tells the CLI's own questions from the probe's. A title, a topic
+// check, a quota check or a permission classifier offers no tools; Claude Code
+// 2.0.30 to 2.0.77 warms its sub-agents up with requests that do.
+func isSide(req *request) bool { return len(req.tools) == 0 || req.warmup }
+
+func sideReply(req *request) contract.ScenarioReply {
+	text := contract.ScenarioSideText
+	if req.classifier {
+		text = contract.ScenarioClassifierText
+	}
+	return contract.ScenarioReply{Kind: contract.ReplyAnswer, Text: []string{text}}
+}
+
+func toolNames(tools []tool) []string {
+	out := make([]string, len(tools))
+	for i, t := range tools {
+		out[i] = printable(t.name, 80)
+	}
+	return out
+}
