@@ -1,0 +1,109 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"time"
+	"unicode/utf8"
+)
+
+// Assemble turns the chunks of a bundle into a transcript of lines. Lines end
+// at "\n" and nowhere else, have no length limit and keep every byte; they
+// stand in the order of their completion. What a stream holds after its last
+// "\n" is a record of its own, placed where the stream ended, or at the end of
+// a bundle that was cut. The result owns its bytes and needs about as much
+// memory as the bundle is long.
+func Assemble(r *BundleReader) (*Transcript, error) {
+	a := assembler{open: map[Stream][]byte{}}
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.entry(e)
+	}
+	for _, s := range []Stream{Stdin, Stdout, Stderr} {
+		a.tail(s, r.last, s != Stdin)
+	}
+	return &a.t, nil
+}
+
+type assembler struct {
+	t    Transcript
+	open map[Stream][]byte // bytes after the last "\n" of each stream
+}
+
+func (a *assembler) entry(e Entry) {
+	switch {
+	case e.Event != nil:
+		a.t.Records = append(a.t.Records, Record{
+			Dir: Process, At: e.At, Event: e.Event.Event,
+			ExitCode: e.Event.ExitCode, Signal: e.Event.Signal, Reason: e.Event.Reason,
+		})
+	case e.End != "":
+		a.tail(e.Stream, e.At, e.Stream != Stdin && e.End != "eof")
+	default:
+		a.chunk(e)
+	}
+}
+
+func (a *assembler) chunk(e Entry) {
+	b := e.Data
+	for len(b) > 0 {
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			a.open[e.Stream] = append(a.open[e.Stream], b...)
+			return
+		}
+		line := append(slices.Clip(a.open[e.Stream]), b[:i+1]...)
+		a.open[e.Stream] = nil
+		a.add(e.Dir, e.Stream, e.At, line, false)
+		b = b[i+1:]
+	}
+}
+
+// tail adds what a stream holds after its last line break.
+func (a *assembler) tail(s Stream, at time.Duration, cut bool) {
+	line := a.open[s]
+	if len(line) == 0 {
+		return
+	}
+	delete(a.open, s)
+	dir := CLIToServer
+	if s == Stdin {
+		dir = ServerToCLI
+	}
+	a.add(dir, s, at, line, cut)
+}
+
+func (a *assembler) add(dir Dir, s Stream, at time.Duration, line []byte, cut bool) {
+	rec := Record{Dir: dir, Stream: s, At: at, Data: line, Deviations: ByteDeviations(line)}
+	if cut {
+		rec.Deviations = append(rec.Deviations, DeviationTruncatedTail)
+	}
+	a.t.Records = append(a.t.Records, rec)
+}
+
+// ByteDeviations names what is odd about the bytes of a line: ansi (an ESC
+// byte), crlf, invalid_utf8, nul; in this order, which is the canonical one.
+func ByteDeviations(line []byte) []string {
+	var d []string
+	if bytes.IndexByte(line, 0x1b) >= 0 {
+		d = append(d, DeviationANSI)
+	}
+	if bytes.HasSuffix(line, []byte("\r\n")) {
+		d = append(d, DeviationCRLF)
+	}
+	if !utf8.Valid(line) {
+		d = append(d, DeviationInvalidUTF8)
+	}
+	if bytes.IndexByte(line, 0) >= 0 {
+		d = append(d, DeviationNUL)
+	}
+	return d
+}
