@@ -88,6 +88,12 @@ type RedactRules struct {
 	Names []string `json:"names,omitempty"`
 	// Vocabulary paths hold texts of the CLI or provider: known words survive.
 	Vocabulary []string `json:"vocabulary,omitempty"`
+	// Model paths hold text that the model wrote. In a hermetic run, text there
+	// that the scenario did not send was written by the CLI and is treated like
+	// text at a Vocabulary path.
+	Model []string `json:"model,omitempty"`
+	// Synthetic frames hold texts of the CLI at Model paths, also in a live run.
+	Synthetic []Match `json:"synthetic,omitempty"`
 	// Measured numbers (times, durations, costs, quotas, resets, ports, pids)
 	// become 1; zero stays zero.
 	Measured []string `json:"measured,omitempty"`
@@ -103,6 +109,9 @@ type PieceRule struct {
 	Path string `json:"path"`
 	// Key paths tell texts apart that interleave (block index, item id).
 	Key []string `json:"key,omitempty"`
+	// End frames close the texts with the same key values; a key path that the
+	// frame lacks matches every text.
+	End []Match `json:"end,omitempty"`
 }
 
 // Dialect returns the dialect with the id, or nil.
