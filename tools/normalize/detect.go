@@ -1,0 +1,107 @@
+package normalize
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/paths"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+)
+
+// DetectDialect guesses the dialect of a transcript: the first one in the
+// file with a tell-tale condition that the first telling stdout line meets. A
+// single JSON array is of the dialect with transport json of the same family
+// as its first telling element; a transcript without any JSON object is plain.
+// The error says that nothing matches; a caller then asks for --family or --kind.
+func DetectDialect(f *contract.Families, t *transcript.Transcript) (*contract.Dialect, error) {
+	d, err := newDetector(f)
+	if err != nil {
+		return nil, err
+	}
+	objects, text := 0, false
+	var doc rawjson.Doc
+	for i := range t.Records {
+		rec := &t.Records[i]
+		if rec.Stream != transcript.Stdout {
+			continue
+		}
+		line := rec.Frame
+		if line == nil {
+			line = bytes.TrimSpace(rec.Data)
+		}
+		if len(line) == 0 {
+			continue
+		}
+		text = true
+		if doc.Parse(line) != nil {
+			continue
+		}
+		switch v := doc.Root(); v.Kind() {
+		case rawjson.Object:
+			objects++
+			if found := d.match(v); found != nil {
+				return found, nil
+			}
+		case rawjson.Array:
+			if found := d.document(v); found != nil {
+				return found, nil
+			}
+		}
+	}
+	if plain := f.Dialect("plain"); text && objects == 0 && plain != nil {
+		return plain, nil
+	}
+	if !text {
+		return nil, errors.New("guessing the dialect: stdout is empty; name the dialect")
+	}
+	return nil, fmt.Errorf("guessing the dialect: none of the %d JSON lines on stdout tells; name the dialect", objects)
+}
+
+type detector struct {
+	families *contract.Families
+	tells    []matchers // by dialect
+}
+
+func newDetector(f *contract.Families) (*detector, error) {
+	d := &detector{families: f}
+	for i := range f.Dialects {
+		var ms matchers
+		for _, m := range f.Dialects[i].Detect {
+			x, err := paths.CompileMatch(m)
+			if err != nil {
+				return nil, fmt.Errorf("reading what tells dialect %q: %w", f.Dialects[i].ID, err)
+			}
+			ms = append(ms, x)
+		}
+		d.tells = append(d.tells, ms)
+	}
+	return d, nil
+}
+
+func (d *detector) match(v rawjson.Value) *contract.Dialect {
+	for i := range d.tells {
+		if d.tells[i].match(v) {
+			return &d.families.Dialects[i]
+		}
+	}
+	return nil
+}
+
+// document finds the dialect of an array of frames.
+func (d *detector) document(v rawjson.Value) *contract.Dialect {
+	for x := range v.Children() {
+		line := d.match(x)
+		if line == nil {
+			continue
+		}
+		for i := range d.families.Dialects {
+			if c := &d.families.Dialects[i]; c.Transport == contract.TransportJSON && c.ProtocolFamily == line.ProtocolFamily {
+				return c
+			}
+		}
+	}
+	return nil
+}
