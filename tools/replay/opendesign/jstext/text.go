@@ -176,6 +176,14 @@ func Join(a, b string) string {
 	return a + b
 }
 
+// AppendJoin appends b to a as Join does.
+func AppendJoin(a []byte, b string) []byte {
+	if len(a) >= 3 && len(b) >= 3 && b[0] == 0xed && a[len(a)-3] == 0xed {
+		return append(a[:len(a)-3], Join(string(a[len(a)-3:]), b)...)
+	}
+	return append(a, b...)
+}
+
 // CutPrefix is s.startsWith(prefix) and s.slice(prefix.length).
 func CutPrefix(s, prefix string) (rest string, found bool) {
 	if rest, found = strings.CutPrefix(s, prefix); found || len(prefix) < 3 {

@@ -51,6 +51,7 @@ func TestUTF16Cuts(t *testing.T) {
 		{Tail("a😀b", 2), lo + "b"}, {Tail("a😀b", 3), "😀b"}, {Tail("a😀b", 9), "a😀b"},
 		{Tail(strings.Repeat("é", 3000), 2000), strings.Repeat("é", 2000)},
 		{Join("x"+hi, lo+"y"), "x😀y"}, {Join("x"+lo, hi), "x" + lo + hi}, {Join("", "y"), "y"},
+		{string(AppendJoin([]byte("x"+hi), lo+"y")), "x😀y"}, {string(AppendJoin([]byte("ab"), "c")), "abc"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
