@@ -6,10 +6,12 @@ package agentcontracts
 import (
 	"embed"
 	"io/fs"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
 
 // Version is the version of the program and of this package.
-const Version = "0.1.0"
+const Version = contract.ToolVersion
 
 //go:embed registry schemas/*.json all:probes
 var files embed.FS

@@ -9,3 +9,7 @@ package contract
 
 // SchemaVersion is the version of every record type that this program writes.
 const SchemaVersion = 1
+
+// ToolVersion is the version of this program and of its Go package. It is
+// semver; what the records say is not versioned by it.
+const ToolVersion = "0.1.0"

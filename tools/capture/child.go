@@ -1,0 +1,227 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/harness"
+	"github.com/nexu-io/open-design-agent-contracts/tools/install"
+	"github.com/nexu-io/open-design-agent-contracts/tools/provider"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+)
+
+// Bounds of one child, whatever its probe says.
+const (
+	maxOutputBytes = 32 << 20
+	maxOutputLines = 200_000
+)
+
+// recorded is one finished run of a child: the bundle on disk and what the
+// surroundings know about it.
+type recorded struct {
+	bundle   string
+	digest   contract.Digest
+	launch   *agents.Launch
+	result   harness.Result
+	isolated bool
+	requests contract.RequestSummary
+	// unexpected describes requests that the scenario does not answer, without
+	// their content.
+	unexpected []string
+	ws         *workspace
+	baseURL    string
+	started    time.Time
+}
+
+// child runs one probe once and records it. The workspace stays until the
+// caller has derived everything: the redactor needs its paths.
+func (c *capturer) child(ctx context.Context, job *cellJob, dir string) (rec *recorded, err error) {
+	ws, err := newWorkspace(c.opts.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ws.remove())
+		}
+	}()
+	sandbox, err := harness.NewSandbox(ctx, harness.Options{HostNetwork: c.opts.Live})
+	if err != nil {
+		return nil, fmt.Errorf("making a sandbox: %w", err)
+	}
+	defer func() { err = errors.Join(err, sandbox.Close()) }()
+
+	server, err := provider.New(job.probe.Scenario, provider.Options{Workdir: ws.cwd, TextChunk: c.opts.ChunkRunes})
+	if err != nil {
+		return nil, err
+	}
+	if err := server.Start(sandbox.Listener()); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+
+	launch, err := c.prepare(job, ws, server.BaseURL())
+	if err != nil {
+		return nil, err
+	}
+	rec = &recorded{bundle: filepath.Join(dir, "raw.bundle"), launch: launch, ws: ws, isolated: sandbox.Isolated(), baseURL: server.BaseURL(), started: c.opts.Now()}
+	if err := c.record(ctx, job, rec, sandbox); err != nil {
+		return nil, err
+	}
+	for _, r := range server.Requests() {
+		switch r.Kind {
+		case provider.KindSide:
+			rec.requests.Side++
+		case provider.KindUnexpected:
+			rec.requests.Unexpected++
+			rec.unexpected = append(rec.unexpected, r.String())
+		default:
+			rec.requests.Model++
+		}
+	}
+	return rec, nil
+}
+
+// prepare fills the workspace and renders the launch.
+func (c *capturer) prepare(job *cellJob, ws *workspace, baseURL string) (*agents.Launch, error) {
+	promptFile := filepath.Join(ws.tmp, "prompt.md")
+	launch, err := agents.NewLaunch(job.agent, job.version.Version, job.cell.Probe, job.cell.Profile, agents.Vars{
+		Cwd: ws.cwd, Home: ws.home, Tmp: ws.tmp, PromptFile: promptFile, BaseURL: baseURL,
+		Model: job.probe.Scenario.Model, MaxRetries: job.probe.Scenario.MaxRetries,
+		UUID: agents.NewUUID(), APIKey: agents.NewAPIKey(),
+		Policy: &job.probe.EnvPolicy, Help: job.version.Help, LookupEnv: c.opts.LookupEnv,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range launch.HomeFiles {
+		if err := ws.write(ws.home, f.Path, []byte(f.Text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range job.probe.Files {
+		if err := ws.write(ws.cwd, f.Path, f.Content, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	if launch.StdinMode == contract.StdinPromptFile {
+		if err := ws.write(ws.tmp, "prompt.md", []byte(job.probe.Prompt), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return launch, nil
+}
+
+func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sandbox *harness.Sandbox) error {
+	bundle, err := transcript.CreateBundle(rec.bundle)
+	if err != nil {
+		return fmt.Errorf("recording: %w", err)
+	}
+	t := job.probe.Scenario.Timeouts
+	spec := harness.Spec{
+		Path: job.version.Installed.Path, Args: append(append([]string{}, job.version.Installed.Args...), rec.launch.Argv...),
+		Env: rec.launch.Env, Dir: rec.ws.cwd, UID: rec.ws.uid, GID: rec.ws.gid,
+		Limits: harness.Limits{Wall: time.Duration(t.WallMS) * time.Millisecond, Idle: time.Duration(t.IdleMS) * time.Millisecond, Bytes: maxOutputBytes, Lines: maxOutputLines},
+		Bundle: bundle,
+	}
+	spec.Stdin, spec.Script = stdinFor(rec.launch, job.probe.Prompt)
+	rec.result, err = sandbox.Run(ctx, spec)
+	var start *harness.StartError
+	if errors.As(err, &start) {
+		err = nil // a child that cannot start is an observation of its own kind
+	}
+	digest, closeErr := bundle.Close()
+	rec.digest = digest
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.Join(err, closeErr)
+}
+
+// stdinFor gives the child its prompt as the consumer does (research of
+// OpenDesign v0.19.2, spawn path): text and then the end of stdin, or one
+// stream-json line on a stdin that stays open until the turn is over.
+func stdinFor(l *agents.Launch, prompt string) (harness.Stdin, harness.Script) {
+	switch l.StdinMode {
+	case contract.StdinText:
+		return harness.Stdin{Mode: l.StdinMode, Data: []byte(prompt)}, nil
+	case contract.StdinJSONLOpen:
+		line := []byte(`{"type":"user","message":{"role":"user","content":[{"type":"text","text":`)
+		line = rawjson.AppendQuote(line, prompt)
+		line = append(line, "}]}}\n"...)
+		return harness.Stdin{Mode: l.StdinMode, Data: line}, newTurnScript()
+	}
+	return harness.Stdin{Mode: l.StdinMode}, nil
+}
+
+// turnScript closes stdin when the consumer would.
+type turnScript struct {
+	parser opendesign.Parser
+	book   opendesign.StdinBook
+}
+
+func newTurnScript() *turnScript {
+	p, err := opendesign.New("claude", opendesign.Options{})
+	if err != nil {
+		panic("capture: the claude parser is built in: " + err.Error())
+	}
+	return &turnScript{parser: p}
+}
+
+// Output implements harness.Script.
+func (t *turnScript) Output(s transcript.Stream, chunk []byte) []harness.Action {
+	if s != transcript.Stdout {
+		return nil
+	}
+	for _, e := range t.parser.Feed(chunk) {
+		if t.book.Observe(e) {
+			return []harness.Action{{CloseStdin: true}}
+		}
+	}
+	return nil
+}
+
+// probeVersion asks the installed program for its version, and for its flags
+// where the argv depends on them.
+type versionInfo struct {
+	Version   agents.Version
+	Installed *install.Installed
+	Help      []byte
+}
+
+// small runs a short command of the CLI and returns its stdout and stderr. It
+// is used for the help probe, whose output decides flags and is not recorded.
+func (c *capturer) small(ctx context.Context, in *install.Installed, args []string, env []string, timeout time.Duration) (stdout, stderr []byte, err error) {
+	ws, err := newWorkspace(c.opts.StateDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, ws.remove()) }()
+	sandbox, err := harness.NewSandbox(ctx, harness.Options{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a sandbox: %w", err)
+	}
+	defer func() { err = errors.Join(err, sandbox.Close()) }()
+	_, err = sandbox.Run(ctx, harness.Spec{
+		Path: in.Path, Args: append(append([]string{}, in.Args...), args...),
+		Env: append([]string{"HOME=" + ws.home, "TMPDIR=" + ws.tmp, "PATH=" + os.Getenv("PATH")}, env...), Dir: ws.cwd, UID: ws.uid, GID: ws.gid,
+		Stdin:  harness.Stdin{Mode: contract.StdinNone},
+		Limits: harness.Limits{Wall: timeout, Bytes: 4 << 20},
+		Tap: func(s transcript.Stream, b []byte) {
+			if s == transcript.Stdout {
+				stdout = append(stdout, b...)
+			} else {
+				stderr = append(stderr, b...)
+			}
+		},
+	})
+	return stdout, stderr, err
+}

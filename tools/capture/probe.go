@@ -1,0 +1,115 @@
+package capture
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+// Probe is one folder of probes/: a static, reproducible question to a CLI.
+type Probe struct {
+	ID          string
+	Prompt      string
+	Files       []ProbeFile // the content of fixture-files/
+	Scenario    contract.Scenario
+	Expectation contract.Expectation
+	EnvPolicy   contract.EnvPolicy
+	// Revision is the hash over every file of the folder, so that a capture
+	// says which question it answered.
+	Revision contract.Digest
+}
+
+// ProbeFile is one file of a probe's workspace.
+type ProbeFile struct {
+	Path    string // relative, forward slashes
+	Content []byte
+}
+
+// ProbeIDs lists the registry's probes, sorted.
+func ProbeIDs(reg *store.Registry) ([]string, error) {
+	entries, err := fs.ReadDir(reg.FS(), "probes")
+	if err != nil {
+		return nil, fmt.Errorf("listing probes: %w", err)
+	}
+	var ids []string
+	for _, e := range entries {
+		if e.IsDir() {
+			ids = append(ids, e.Name())
+		}
+	}
+	sort.Strings(ids)
+	return ids, nil
+}
+
+// LoadProbe reads probes/<id>/.
+func LoadProbe(reg *store.Registry, id string) (*Probe, error) {
+	if !fs.ValidPath(id) || strings.Contains(id, "/") {
+		return nil, fmt.Errorf("%q is not a probe id", id)
+	}
+	dir := path.Join("probes", id)
+	files, err := reg.Walk(dir, "")
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, &UnknownProbeError{ID: id}
+	}
+	p := &Probe{ID: id}
+	sums := make(map[string]contract.Digest, len(files))
+	for _, f := range files {
+		b, err := reg.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		rel := strings.TrimPrefix(f, dir+"/")
+		sums[rel] = contract.Sum(b)
+		if err := p.take(rel, b); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", f, err)
+		}
+	}
+	for _, want := range contract.ProbeFiles {
+		if sums[want] == "" {
+			return nil, fmt.Errorf("probe %s has no %s", id, want)
+		}
+	}
+	if p.Revision, err = contract.Hash(sums); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Probe) take(rel string, b []byte) error {
+	switch rel {
+	case "prompt.md":
+		p.Prompt = strings.TrimRight(string(b), "\n")
+	case "scenario.json":
+		if err := json.Unmarshal(b, &p.Scenario); err != nil {
+			return err
+		}
+		return p.Scenario.Validate()
+	case "expected-min-events.json":
+		return json.Unmarshal(b, &p.Expectation)
+	case "env-policy.json":
+		return json.Unmarshal(b, &p.EnvPolicy)
+	default:
+		name, ok := strings.CutPrefix(rel, "fixture-files/")
+		if !ok {
+			return errors.New("a probe has no such file")
+		}
+		p.Files = append(p.Files, ProbeFile{Path: name, Content: b})
+	}
+	return nil
+}
+
+// UnknownProbeError says that the registry has no probe of that name.
+type UnknownProbeError struct{ ID string }
+
+// Error implements error.
+func (e *UnknownProbeError) Error() string { return fmt.Sprintf("no probe %q in this registry", e.ID) }

@@ -1,0 +1,229 @@
+// Package matrix derives what the registry claims: the support matrix, and the
+// level of each shape. Both are pure functions of the records: the same
+// records in any order give the same bytes, and nothing depends on today
+// (DESIGN D10, FINE-PRINT 1 and 16).
+package matrix
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+// Path is the matrix's place in a registry.
+const Path = "registry/support-matrix.json"
+
+// Records is everything that the claims follow from.
+type Records struct {
+	Agents       *contract.AgentsFile
+	Observations []store.Observed
+	Policy       contract.Policy
+	LatestSeen   contract.LatestSeen
+}
+
+// Load reads the records of a registry.
+func Load(reg *store.Registry) (*Records, error) {
+	r := &Records{Agents: &contract.AgentsFile{}}
+	if err := reg.ReadJSON(store.AgentsFile, r.Agents); err != nil {
+		return nil, err
+	}
+	for rel, v := range map[string]any{"registry/policy.json": &r.Policy, "registry/latest-seen.json": &r.LatestSeen} {
+		if reg.Exists(rel) {
+			if err := reg.ReadJSON(rel, v); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var err error
+	r.Observations, err = reg.Observations("")
+	return r, err
+}
+
+// confirmGap is the time between two observations of one runner that makes
+// them independent (FINE-PRINT 1).
+const confirmGap = time.Hour
+
+// Levels returns the level of each observed shape: confirmed when two
+// observations with its signature come from different runners or from times at
+// least an hour apart, else the strongest level captured.
+func Levels(obs []store.Observed) map[contract.Digest]contract.ValidityLevel {
+	bySig := map[contract.Digest][]*store.Observed{}
+	for i := range obs {
+		bySig[obs[i].Shape.Signature] = append(bySig[obs[i].Shape.Signature], &obs[i])
+	}
+	out := make(map[contract.Digest]contract.ValidityLevel, len(bySig))
+	for sig, list := range bySig {
+		level := list[0].ValidityLevel
+		for _, o := range list {
+			if o.ValidityLevel.Rank() > level.Rank() {
+				level = o.ValidityLevel
+			}
+		}
+		if level == contract.LevelRuntimeObserved && independent(list) {
+			level = contract.LevelConfirmed
+		}
+		out[sig] = level
+	}
+	return out
+}
+
+func independent(list []*store.Observed) bool {
+	first, last := "", ""
+	for _, o := range list {
+		if o.Capture.Runner != list[0].Capture.Runner {
+			return true
+		}
+		if first == "" || o.Capture.CapturedAt < first {
+			first = o.Capture.CapturedAt
+		}
+		last = max(last, o.Capture.CapturedAt)
+	}
+	a, err1 := time.Parse(time.RFC3339, first)
+	b, err2 := time.Parse(time.RFC3339, last)
+	return err1 == nil && err2 == nil && b.Sub(a) >= confirmGap
+}
+
+// group is the scope of a claim.
+type group struct {
+	agent    string
+	family   contract.ProtocolFamily
+	platform contract.Platform
+}
+
+// Build derives the matrix.
+func Build(r *Records) (*contract.SupportMatrix, error) {
+	m := &contract.SupportMatrix{SchemaVersion: contract.SchemaVersion, GeneratedAt: "1970-01-01T00:00:00Z", Agents: []contract.MatrixEntry{}}
+	levels := Levels(r.Observations)
+	groups := map[group][]*store.Observed{}
+	for i := range r.Observations {
+		o := &r.Observations[i]
+		m.GeneratedAt = max(m.GeneratedAt, o.Capture.CapturedAt)
+		if o.Probe == contract.VersionProbeID || o.Extensions.Profile != contract.ProfileProduction || !o.ValidityLevel.SupportsClaim() {
+			continue // docs/decisions/0003; other profiles say nothing about the consumer (DESIGN D1)
+		}
+		g := group{o.Agent, o.ProtocolFamily, o.Platform}
+		groups[g] = append(groups[g], o)
+	}
+	keys := make([]group, 0, len(groups))
+	for g := range groups {
+		keys = append(keys, g)
+	}
+	slices.SortFunc(keys, func(a, b group) int {
+		return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.family, b.family), cmp.Compare(a.platform, b.platform))
+	})
+	for _, g := range keys {
+		agent := r.Agents.Agent(g.agent)
+		if agent == nil {
+			return nil, fmt.Errorf("deriving the matrix: %s has observations but no entry in %s", g.agent, store.AgentsFile)
+		}
+		b := &builder{records: r, agent: agent, group: g, levels: levels}
+		entries, err := b.entries(groups[g])
+		if err != nil {
+			return nil, fmt.Errorf("deriving the matrix for %s on %s: %w", g.agent, g.platform, err)
+		}
+		m.Agents = append(m.Agents, entries...)
+	}
+	return m, nil
+}
+
+// Encode returns the matrix as it is stored.
+func Encode(m *contract.SupportMatrix) ([]byte, error) { return contract.Encode(m) }
+
+// versionClaim is what is known of one version.
+type versionClaim struct {
+	version string
+	probes  map[string]*probeClaim
+	status  contract.SupportStatus
+	notes   []string
+	reason  string
+	// evidence supports reason.
+	evidence []string
+}
+
+// probeClaim is what is known of one probe of one version.
+type probeClaim struct {
+	count  map[contract.Digest]int
+	newest map[contract.Digest]*store.Observed
+	// settled is the signature that counts, or "" for a dispute.
+	settled contract.Digest
+	live    bool // several signatures, seen from a live provider
+}
+
+func (p *probeClaim) add(o *store.Observed) {
+	sig := o.Shape.Signature
+	p.count[sig]++
+	if old := p.newest[sig]; old == nil || newer(o, old) {
+		p.newest[sig] = o
+	}
+}
+
+func newer(a, b *store.Observed) bool {
+	return cmp.Or(cmp.Compare(a.Capture.CapturedAt, b.Capture.CapturedAt), cmp.Compare(a.Path, b.Path)) > 0
+}
+
+// settle decides which signature counts: the only one, or of several from an
+// emulated provider the one that more captures agree on.
+func (p *probeClaim) settle() {
+	best, tie := contract.Digest(""), false
+	for _, sig := range sortedKeys(p.count) {
+		n := p.count[sig]
+		switch {
+		case best == "" || n > p.count[best]:
+			best, tie = sig, false
+		case n == p.count[best]:
+			tie = true
+		}
+		if len(p.count) > 1 && p.newest[sig].Extensions.Provider == contract.ProviderLive {
+			p.live = true
+		}
+	}
+	if !tie {
+		p.settled = best
+	}
+}
+
+func (b *builder) claims(obs []*store.Observed) ([]*versionClaim, error) {
+	byVersion := map[string]*versionClaim{}
+	for _, o := range obs {
+		c := byVersion[o.CLIVersion]
+		if c == nil {
+			c = &versionClaim{version: o.CLIVersion, probes: map[string]*probeClaim{}}
+			byVersion[o.CLIVersion] = c
+		}
+		if c.probes[o.Probe] == nil {
+			c.probes[o.Probe] = &probeClaim{count: map[contract.Digest]int{}, newest: map[contract.Digest]*store.Observed{}}
+		}
+		c.probes[o.Probe].add(o)
+	}
+	var list []*versionClaim
+	var failed error
+	for _, v := range sortedKeys(byVersion) {
+		c := byVersion[v]
+		for _, p := range c.probes {
+			p.settle()
+		}
+		list = append(list, c)
+	}
+	slices.SortStableFunc(list, func(x, y *versionClaim) int {
+		n, err := agents.CompareVersions(b.agent, x.version, y.version)
+		if err != nil {
+			failed = err
+		}
+		return n
+	})
+	return list, failed
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
