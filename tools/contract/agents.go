@@ -1,0 +1,253 @@
+package contract
+
+import "slices"
+
+// AgentsFile is registry/agents.json: every agent CLI as data (DESIGN D2), so
+// that a new CLI of a known family needs no code. Its schema is
+// schemas/agents.schema.json; Validate checks what a schema cannot say.
+type AgentsFile struct {
+	SchemaVersion int            `json:"schema_version"`
+	Agents        []Agent        `json:"agents"`
+	Extensions    map[string]any `json:"extensions,omitempty"`
+}
+
+// Agent is one CLI. An agent without an exemption has everything that a
+// capture needs.
+type Agent struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Tier is 0 for the CLIs whose coverage must be complete, up to 2.
+	Tier             int              `json:"tier"`
+	ProtocolFamilies []ProtocolFamily `json:"protocol_families"`
+	CredentialModel  CredentialModel  `json:"credential_model"`
+	// FreshnessDays is the age at which a claim about this agent is stale.
+	FreshnessDays int `json:"freshness_days"`
+	// RepresentativeProbe is the probe whose shape stands for the agent in a
+	// compatibility answer (FINE-PRINT 17).
+	RepresentativeProbe string `json:"representative_probe"`
+	// Exemption says why the agent has no records.
+	Exemption    string          `json:"exemption,omitempty"`
+	Install      *AgentInstall   `json:"install,omitempty"`
+	VersionProbe *VersionProbe   `json:"version_probe,omitempty"`
+	HelpProbe    *HelpProbe      `json:"help_probe,omitempty"`
+	Launches     []AgentLaunch   `json:"launches,omitempty"`
+	Providers    []AgentProvider `json:"providers,omitempty"`
+	HomeFiles    []AgentHomeFile `json:"home_files,omitempty"`
+	Env          *AgentEnv       `json:"env,omitempty"`
+	// Coverage marks each probe of the agent's tier.
+	Coverage   map[string]ProbeCoverage `json:"coverage,omitempty"`
+	Extensions map[string]any           `json:"extensions,omitempty"`
+}
+
+// CredentialModel says where a CLI has its credentials from.
+type CredentialModel string
+
+// The credential models of the consumer's agents.
+const (
+	CredentialVendorLogin   CredentialModel = "vendor_login"   // a login file or keyring; an API key in the environment works too
+	CredentialAPIKey        CredentialModel = "api_key"        // environment or configuration file
+	CredentialHostedAccount CredentialModel = "hosted_account" // an account of the consumer's own service
+	CredentialHostSupplied  CredentialModel = "host_supplied"  // the consumer hands over its user's key
+)
+
+// CredentialModels lists every credential model.
+var CredentialModels = []CredentialModel{CredentialVendorLogin, CredentialAPIKey, CredentialHostedAccount, CredentialHostSupplied}
+
+// AgentInstall says where releases come from.
+type AgentInstall struct {
+	NPM NPMInstall `json:"npm"`
+}
+
+// NPMInstall is an npm package and the program inside it.
+type NPMInstall struct {
+	Package string `json:"package"`
+	// Bin is the name of the package's command, a key of `bin` in its package.json.
+	Bin string `json:"bin"`
+	// AllowScripts lets the package's install scripts run. Real ones edit
+	// shell profiles, so it is off unless a release cannot work without.
+	AllowScripts bool `json:"allow_scripts,omitempty"`
+	// Node is the Node.js range that the JavaScript of these releases needs
+	// when their package.json understates it; else package.json decides.
+	Node []NodeRequirement `json:"node,omitempty"`
+	// Native names the program to call directly, by version; the first match
+	// wins. Releases without a match are started as their npm command is.
+	Native []NativeBinary `json:"native,omitempty"`
+	// Triples maps a platform to the value of {triple} in native paths.
+	Triples map[Platform]string `json:"triples,omitempty"`
+}
+
+// NodeRequirement is a Node.js range for a range of releases.
+type NodeRequirement struct {
+	Versions string `json:"versions"`
+	Node     string `json:"node"`
+}
+
+// NativeBinary is the place of a release's native program.
+type NativeBinary struct {
+	Versions string `json:"versions"`
+	// Path is relative to node_modules; {platform}, {triple} and {exe} (".exe"
+	// on Windows, else nothing) are filled in.
+	Path string `json:"path"`
+	// PlatformPackage is the npm specification, with {version} and {platform},
+	// of the package that holds the program where npm does not install it by itself.
+	PlatformPackage string `json:"platform_package,omitempty"`
+}
+
+// VersionScheme says what a suffix of a version means.
+type VersionScheme string
+
+// The version schemes. The number may have two parts or be a date in each.
+const (
+	SchemePrerelease VersionScheme = "prerelease" // -alpha.9 comes before the release
+	SchemeBuild      VersionScheme = "build"      // -8fe8a63 or -3 is a build of it, never older
+)
+
+// VersionProbe says how to ask a CLI for its version (DESIGN D3).
+type VersionProbe struct {
+	Args      []string      `json:"args"`
+	TimeoutMS int           `json:"timeout_ms"`
+	Scheme    VersionScheme `json:"scheme"`
+	// Products tells programs of one name apart by the line that holds the
+	// version; versions of different products are never compared.
+	Products []VersionProduct `json:"products"`
+}
+
+// VersionProduct is one product behind a command name.
+type VersionProduct struct {
+	ID string `json:"id"`
+	// Pattern is an RE2 expression that the version line of this product matches.
+	Pattern string `json:"pattern"`
+}
+
+// HelpProbe asks a CLI which flags it has, as the consumer does before it uses
+// them: a flag of Flags stays in an argv only if the output contains it.
+type HelpProbe struct {
+	Args      []string `json:"args"`
+	TimeoutMS int      `json:"timeout_ms"`
+	Flags     []string `json:"flags"`
+}
+
+// The argv profiles of DESIGN D1.
+const (
+	ProfileProduction = "production" // the consumer's argv, byte for byte
+	ProfileCompatible = "compatible" // the nearest argv that the release accepts
+)
+
+// AgentLaunch is one way to start the CLI. The first launch whose profile,
+// version and probe fit is used.
+type AgentLaunch struct {
+	Profile string `json:"profile"`
+	// Dialect is an id of registry/families.json.
+	Dialect  string `json:"dialect"`
+	Versions string `json:"versions"`
+	// Probes limits the launch to some probes; empty: all.
+	Probes    []string  `json:"probes,omitempty"`
+	Argv      []string  `json:"argv"` // with template variables
+	StdinMode StdinMode `json:"stdin_mode"`
+}
+
+// ProviderAPI names the model API that a CLI speaks to its provider.
+type ProviderAPI string
+
+// The provider APIs that the loopback provider serves.
+const (
+	APIOpenAIResponses   ProviderAPI = "openai-responses"
+	APIOpenAIChat        ProviderAPI = "openai-chat"
+	APIAnthropicMessages ProviderAPI = "anthropic-messages"
+)
+
+// ProviderAPIs lists every provider API.
+var ProviderAPIs = []ProviderAPI{APIOpenAIResponses, APIOpenAIChat, APIAnthropicMessages}
+
+// AgentProvider says which API a range of releases speaks; first match wins.
+type AgentProvider struct {
+	Versions string      `json:"versions"`
+	API      ProviderAPI `json:"api"`
+}
+
+// AgentHomeFile is a file that a hermetic capture puts into the empty HOME.
+type AgentHomeFile struct {
+	Path     string `json:"path"`               // relative to HOME
+	Versions string `json:"versions,omitempty"` // empty: all
+	Text     string `json:"text"`               // with template variables
+}
+
+// AgentEnv is the environment of a hermetic child: nothing else reaches it.
+type AgentEnv struct {
+	// Inherit names the host's variables that the child may see.
+	Inherit []string `json:"inherit"`
+	// Set holds values with template variables.
+	Set map[string]string `json:"set"`
+	// Credentials adds variables by credential state.
+	Credentials map[CredentialState]map[string]string `json:"credentials"`
+}
+
+// CredentialState says what a probe gives the CLI to log in with.
+type CredentialState string
+
+// The credential states of a hermetic capture.
+const (
+	CredentialsDummy   CredentialState = "dummy"   // a made-up key that the provider takes
+	CredentialsNone    CredentialState = "none"    // no key at all
+	CredentialsInvalid CredentialState = "invalid" // a made-up key that the provider refuses
+)
+
+// CredentialStates lists every credential state.
+var CredentialStates = []CredentialState{CredentialsDummy, CredentialsNone, CredentialsInvalid}
+
+// CoverageStatus says whether a probe of an agent has records.
+type CoverageStatus string
+
+// The coverage statuses of FINE-PRINT 5.
+const (
+	CoverageCaptured   CoverageStatus = "captured"
+	CoverageImpossible CoverageStatus = "impossible"
+	CoverageMissing    CoverageStatus = "missing"
+)
+
+// CoverageStatuses lists every coverage status.
+var CoverageStatuses = []CoverageStatus{CoverageCaptured, CoverageImpossible, CoverageMissing}
+
+// ProbeCoverage marks one probe; Reason is required unless it is captured.
+type ProbeCoverage struct {
+	Status CoverageStatus `json:"status"`
+	Reason string         `json:"reason,omitempty"`
+}
+
+// BasicProbes are the probes that every Tier 0 agent marks in its coverage.
+var BasicProbes = []string{
+	"version-probe", "chat-text-success", "chat-tool-success", "chat-tool-failure",
+	"file-write-artifact", "auth-failure", "provider-failure", "interrupted-or-malformed-stream",
+}
+
+// VersionProbeID is the probe that only asks for the version.
+const VersionProbeID = "version-probe"
+
+// ProbeFiles are the files of a probe's folder probes/<id>/; the folder
+// fixture-files/ beside them is the workspace's content and may be empty.
+var ProbeFiles = []string{"prompt.md", "scenario.json", "expected-min-events.json", "env-policy.json"}
+
+// EnvPolicy is a probe's env-policy.json: what the probe changes in the
+// agent's environment. Its schema is schemas/probe.schema.json.
+type EnvPolicy struct {
+	SchemaVersion int `json:"schema_version"`
+	// Credentials selects one of the agent's credential states.
+	Credentials CredentialState `json:"credentials"`
+	// Set and Unset change single variables after everything else; values may
+	// hold template variables.
+	Set        map[string]string `json:"set,omitempty"`
+	Unset      []string          `json:"unset,omitempty"`
+	Extensions map[string]any    `json:"extensions,omitempty"`
+}
+
+// TemplateVariables are the names that may stand in braces in an argv, a HOME
+// file or an environment value.
+var TemplateVariables = []string{"cwd", "home", "tmp", "prompt_file", "base_url", "model", "max_retries", "uuid", "api_key"}
+
+// Agent returns the agent with the given id, or nil.
+func (f *AgentsFile) Agent(id string) *Agent {
+	if i := slices.IndexFunc(f.Agents, func(a Agent) bool { return a.ID == id }); i >= 0 {
+		return &f.Agents[i]
+	}
+	return nil
+}
