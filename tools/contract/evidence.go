@@ -1,0 +1,135 @@
+package contract
+
+// EvidenceKind says what an evidence record adds to an observation.
+type EvidenceKind string
+
+// The kinds of evidence (spec "Validity Levels", FINE-PRINT 1).
+const (
+	EvidenceCapture      EvidenceKind = "capture"      // what was captured, and where the raw bytes are
+	EvidenceAttestation  EvidenceKind = "attestation"  // a maintainer checked the redaction of the raw artifact
+	EvidenceReproduction EvidenceKind = "reproduction" // somebody else got the same shape
+	EvidencePromotion    EvidenceKind = "promotion"    // a maintainer accepts a reproduction
+	EvidenceWithdrawal   EvidenceKind = "withdrawal"   // the observation no longer counts
+)
+
+// EvidenceKinds lists every kind.
+var EvidenceKinds = []EvidenceKind{EvidenceCapture, EvidenceAttestation, EvidenceReproduction, EvidencePromotion, EvidenceWithdrawal}
+
+// Evidence is a statement about one observation, made at capture time or
+// later. Observations are never edited, so what comes later is a record of its
+// own (FINE-PRINT 1). Exactly the member named like Kind is set.
+type Evidence struct {
+	SchemaVersion int          `json:"schema_version"`
+	Kind          EvidenceKind `json:"kind"`
+	Agent         string       `json:"agent"`
+	CLIVersion    string       `json:"cli_version"`
+	Platform      Platform     `json:"platform"`
+	Probe         string       `json:"probe"`
+	Observation   FileRef      `json:"observation"`
+	RecordedAt    string       `json:"recorded_at"` // UTC, RFC 3339 with Z
+	// RecordedBy names the program with its version, or the person.
+	RecordedBy   string           `json:"recorded_by"`
+	Capture      *CaptureEvidence `json:"capture,omitempty"`
+	Attestation  *Attestation     `json:"attestation,omitempty"`
+	Reproduction *Reproduction    `json:"reproduction,omitempty"`
+	Promotion    *Promotion       `json:"promotion,omitempty"`
+	Withdrawal   *Withdrawal      `json:"withdrawal,omitempty"`
+	Extensions   map[string]any   `json:"extensions,omitempty"`
+}
+
+// FileRef names a file of the registry by place and content.
+type FileRef struct {
+	Path   string `json:"path"` // relative, with forward slashes
+	SHA256 Digest `json:"sha256"`
+}
+
+// CaptureEvidence lets a maintainer trace a sanitized fixture back to the
+// retained raw bytes.
+type CaptureEvidence struct {
+	// Fixture is the public sanitized transcript.
+	Fixture FileRef `json:"fixture"`
+	// Raw is the private artifact: the raw bundle.
+	Raw            RawArtifact `json:"raw"`
+	WorkflowRunURL *string     `json:"workflow_run_url"` // HTTPS, null for a capture by hand
+	Runner         string      `json:"runner"`
+	BinarySHA256   *Digest     `json:"binary_sha256"`
+	ToolVersion    string      `json:"tool_version"` // of this program
+}
+
+// What happens to a raw artifact (spec capture.raw_artifact_visibility).
+const (
+	VisibilityPrivate   = "private"
+	VisibilityPublic    = "public"
+	VisibilityDiscarded = "discarded_after_redaction"
+)
+
+// RawArtifact is a file of the private store.
+type RawArtifact struct {
+	SHA256     Digest `json:"sha256"`
+	Visibility string `json:"visibility"` // private, public or discarded_after_redaction
+	Bytes      int64  `json:"bytes"`
+	// RetainedUntil is the UTC time until which the artifact is kept; null
+	// when it was discarded after redaction.
+	RetainedUntil *string `json:"retained_until"`
+}
+
+// Attestation says that a maintainer checked the redaction against the raw
+// artifact before publication.
+type Attestation struct {
+	By        string `json:"by"`
+	Statement string `json:"statement"`
+	// Audited says how: re_derived (evidence audit redacted the raw artifact
+	// again and got the fixture) or read (a person read both).
+	Audited string `json:"audited"`
+	// RawSHA256 is the artifact that was looked at.
+	RawSHA256 Digest `json:"raw_sha256"`
+}
+
+// Reproduction says that a contributor got the same shape independently.
+type Reproduction struct {
+	By string `json:"by"`
+	// URL points to where the contributor published it; HTTPS.
+	URL string `json:"url"`
+	// Shape is the signature that the contributor got.
+	Shape Digest `json:"shape"`
+	// Observation is the contributor's own, null if it was not submitted.
+	Observation *FileRef `json:"observation"`
+}
+
+// Promotion raises the level that an observation's shape counts with.
+type Promotion struct {
+	By string `json:"by"`
+	// From and To are levels; To is above From (FINE-PRINT 1, level order).
+	// confirmed is derived and cannot be given.
+	From ValidityLevel `json:"from"`
+	To   ValidityLevel `json:"to"`
+	// Reproduction is the record that justifies it.
+	Reproduction FileRef `json:"reproduction"`
+	Reason       string  `json:"reason"`
+}
+
+// Withdrawal takes an observation out of every claim.
+type Withdrawal struct {
+	By     string `json:"by"`
+	Reason string `json:"reason"`
+}
+
+func checkEvidence(c *checker, e *Evidence) {
+	if p := e.Promotion; p != nil && p.To.Rank() >= 0 && p.From.Rank() >= 0 && p.To.Rank() <= p.From.Rank() {
+		c.report("EVID-PROMOTION-LEVEL", "/promotion/to", "%s is not above %s", p.To, p.From)
+	}
+	if e.Capture == nil {
+		return
+	}
+	raw := e.Capture.Raw
+	discarded := raw.Visibility == VisibilityDiscarded
+	if discarded && raw.RetainedUntil != nil {
+		c.report("EVID-RETENTION", "/capture/raw/retained_until", "a discarded artifact has no retention date, write null")
+	}
+	if !discarded && raw.RetainedUntil == nil {
+		c.report("EVID-RETENTION", "/capture/raw/retained_until", "an artifact that is kept needs the date until which it is kept")
+	}
+	if raw.RetainedUntil != nil && !after(*raw.RetainedUntil, e.RecordedAt) {
+		c.report("EVID-RETENTION", "/capture/raw/retained_until", "the date is not after recorded_at")
+	}
+}

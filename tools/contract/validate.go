@@ -1,0 +1,173 @@
+package contract
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Validator checks single records. The zero value knows no migrations.
+type Validator struct {
+	Migrations Migrations
+}
+
+// Validate checks one record with everything that can be known from the record
+// alone: its spelling, its schema and the rules of its kind. It returns every
+// problem, sorted; none means that the record is valid. file is only named in
+// the problems. Rules that need other files are CrossValidate's.
+func Validate(kind RecordKind, file string, data []byte) []Problem {
+	var v Validator
+	return v.Validate(kind, file, data)
+}
+
+// Validate is the package's Validate with the validator's migrations: a record
+// of another schema_version is migrated first, and the problems are those of
+// the migrated record.
+func (v *Validator) Validate(kind RecordKind, file string, data []byte) []Problem {
+	_, problems := v.check(kind, file, data)
+	return problems
+}
+
+// Decode checks one record and reads it into a struct, with the
+// specification's defaults for what the record leaves out. The kind follows
+// from the type. With an error among the problems the record is incomplete and
+// must not be used.
+func Decode[T any](v *Validator, file string, data []byte) (*T, []Problem) {
+	out := new(T)
+	kind, ok := kindOfType(out)
+	if !ok {
+		return out, problemsOf(file, []finding{{"RECORD-KIND", "", fmt.Sprintf("%T is not a record type", out)}})
+	}
+	text, problems := v.check(kind, file, data)
+	if HasErrors(problems) {
+		return out, problems
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return out, append(problems, problemsOf(file, []finding{{"SCHEMA-OTHER", "", err.Error()}})...)
+	}
+	setDefaults(out)
+	return out, problems
+}
+
+// check returns the problems and the record's text, which is data unless the
+// record was migrated.
+func (v *Validator) check(kind RecordKind, file string, data []byte) ([]byte, []Problem) {
+	s, err := schemaOf(kind)
+	if err != nil {
+		code := "SCHEMA-OTHER"
+		if schemaMissing(err) {
+			code = "RECORD-KIND"
+		}
+		return data, problemsOf(file, []finding{{code, "", err.Error()}})
+	}
+	record, findings, ok := decode(kind, data)
+	if !ok {
+		return data, problemsOf(file, findings)
+	}
+	if object, isObject := record.(map[string]any); isObject {
+		migrated, why := v.Migrations.apply(kind, object)
+		if why != "" {
+			return data, problemsOf(file, append(findings, finding{"SCHEMA-VERSION", "/schema_version", why}))
+		}
+		if v.Migrations.any(kind) {
+			if data, err = json.Marshal(migrated); err != nil {
+				return nil, problemsOf(file, append(findings, finding{"SCHEMA-VERSION", "", err.Error()}))
+			}
+			record = migrated
+		}
+	}
+	findings = append(findings, withoutCovered(s.check(record), findings)...)
+	if _, isObject := record.(map[string]any); isObject {
+		findings = append(findings, withoutCovered(recordFindings(kind, data), findings)...)
+	}
+	return data, problemsOf(file, findings)
+}
+
+// withoutCovered drops what was found at a place about which something more
+// basic is known already: a misspelled number is not also out of range.
+func withoutCovered(found, known []finding) []finding {
+	return slices.DeleteFunc(found, func(f finding) bool {
+		return slices.ContainsFunc(known, func(k finding) bool { return k.pointer == f.pointer })
+	})
+}
+
+// problemsOf adds file, severity and hint, and sorts.
+func problemsOf(file string, findings []finding) []Problem {
+	if len(findings) == 0 {
+		return nil
+	}
+	out := make([]Problem, len(findings))
+	for i, f := range findings {
+		out[i] = Problem{Code: f.code, Severity: SeverityError, File: file, Pointer: f.pointer, Message: f.message}
+		if r, ok := RuleOf(f.code); ok {
+			out[i].Severity, out[i].Hint = r.Severity, r.Action
+		}
+	}
+	return SortProblems(out)
+}
+
+// recordFindings applies the rules of one kind that its schema cannot say.
+func recordFindings(kind RecordKind, record []byte) []finding {
+	rules, ok := recordRules[kind]
+	if !ok {
+		return nil
+	}
+	c := &checker{}
+	rules(c, record)
+	return c.findings
+}
+
+// checker collects what the rules of a kind find.
+type checker struct{ findings []finding }
+
+func (c *checker) report(code, pointer, format string, args ...any) {
+	c.findings = append(c.findings, finding{code, pointer, fmt.Sprintf(format, args...)})
+}
+
+// rulesFor turns rules over a struct into rules over a record's text. Members
+// of a wrong type, which the schema reports, are empty in the struct.
+func rulesFor[T any](check func(*checker, *T)) func(*checker, []byte) {
+	return func(c *checker, record []byte) {
+		v := new(T)
+		err := json.Unmarshal(record, v)
+		var wrong *json.UnmarshalTypeError
+		if err != nil && !errors.As(err, &wrong) {
+			return // a member refuses its content, which the schema reports
+		}
+		setDefaults(v)
+		check(c, v)
+	}
+}
+
+// recordRules holds the second pass of each kind.
+var recordRules = map[RecordKind]func(*checker, []byte){
+	KindObservation:    rulesFor(checkObservation),
+	KindSourceEvidence: rulesFor(checkSourceEvidence),
+	KindShape:          rulesFor(checkShape),
+	KindSupportMatrix:  rulesFor(checkMatrix),
+	KindErrorCase:      rulesFor(checkErrorCase),
+	KindEvidence:       rulesFor(checkEvidence),
+	KindRequest:        rulesFor(checkRequest),
+	KindAnswer:         rulesFor(checkAnswer),
+	KindPolicy:         rulesFor(checkPolicy),
+	KindLatestSeen:     rulesFor(checkLatestSeen),
+	KindAliases:        rulesFor(checkAliases),
+	KindAgents:         rulesFor(checkItself[*AgentsFile]("AGENTS-RULE")),
+	KindScenario:       rulesFor(checkItself[*Scenario]("SCENARIO-RULE")),
+	KindExpectation:    rulesFor(checkItself[*Expectation]("EXPECTATION-RULE")),
+}
+
+// checkItself reports, under one rule, every line of a type's own Validate.
+func checkItself[T interface{ Validate() error }](code string) func(*checker, T) {
+	return func(c *checker, v T) {
+		err := v.Validate()
+		if err == nil {
+			return
+		}
+		for line := range strings.Lines(err.Error()) {
+			c.report(code, "", "%s", strings.TrimSpace(line))
+		}
+	}
+}
