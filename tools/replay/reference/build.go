@@ -1,0 +1,268 @@
+package reference
+
+import (
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+)
+
+// activity is the last thing that moved a run forward.
+type activity uint8
+
+const (
+	didNothing activity = iota
+	didText
+	didToolUse
+	didToolResult
+)
+
+// segment is one text of the model. Its deltas stay with it until the end, so
+// that a retry can take them back.
+type segment struct {
+	text    strings.Builder
+	dropped bool
+	settled bool // the CLI confirmed the text: nothing may take it back
+}
+
+// item is an event, or a delta of a segment.
+type item struct {
+	event event.Event
+	seg   *segment
+	delta string
+}
+
+// run collects what the frames of one run say. The dialects write to it.
+type run struct {
+	out   *Reading
+	items []item
+	segs  []*segment
+	tools map[string]int // id → index into out.Tools
+	last  activity
+	// notice is the text of a retry notice that no progress has followed: the
+	// last word of a run that hangs in its retries.
+	notice string
+	raws   int
+}
+
+func newRun() *run {
+	return &run{
+		out:   &Reading{Unknown: map[string]int{}, Deviations: map[string]int{}},
+		tools: map[string]int{},
+	}
+}
+
+func (r *run) emit(typ string, fields ...event.Field) {
+	r.items = append(r.items, item{event: event.New(typ, fields...)})
+}
+
+func (r *run) status(label string, fields ...event.Field) {
+	r.emit("status", append([]event.Field{event.F("label", event.String(label))}, fields...)...)
+}
+
+// warn records a text that the run survived.
+func (r *run) warn(detail string) { r.status("warning", event.F("detail", event.String(detail))) }
+
+// retrying records a retry notice: not an error, unless it is the last word.
+func (r *run) retrying(notice string) {
+	r.status("retrying", event.F("detail", event.String(notice)))
+	r.notice = notice
+}
+
+const (
+	maxRawEvents = 1000 // further odd lines are only counted
+	maxRawBytes  = 8000
+)
+
+// raw records a line or frame that nobody knows.
+func (r *run) raw(text []byte) {
+	if r.raws++; r.raws > maxRawEvents {
+		return
+	}
+	if len(text) > maxRawBytes {
+		text = text[:maxRawBytes]
+	}
+	r.emit("raw", event.F("line", event.String(strings.ToValidUTF8(string(text), "\uFFFD"))))
+}
+
+func (r *run) progress(a activity) {
+	r.last = a
+	r.notice = ""
+}
+
+// newSegment starts a text of the model.
+func (r *run) newSegment() *segment {
+	s := &segment{}
+	r.segs = append(r.segs, s)
+	return s
+}
+
+// delta adds a piece to a text of the model.
+func (r *run) delta(s *segment, piece string) {
+	if piece == "" {
+		return
+	}
+	s.text.WriteString(piece)
+	r.items = append(r.items, item{seg: s, delta: piece})
+	r.progress(didText)
+}
+
+// text adds a whole text of the model.
+func (r *run) text(text string) {
+	if text == "" {
+		return
+	}
+	s := r.newSegment()
+	s.settled = true
+	r.delta(s, text)
+}
+
+// replace gives a streamed text the form in which the CLI repeated it. Where
+// both differ the repetition is right: pieces were lost.
+func (r *run) replace(s *segment, text string) {
+	s.settled = true
+	if s.text.String() == text {
+		return
+	}
+	s.dropped = true
+	r.out.signal(SignalRetractedText)
+	r.text(text)
+}
+
+// retract takes back a text that a retry will send again.
+func (r *run) retract(s *segment) {
+	if s.settled || s.dropped || s.text.Len() == 0 {
+		return
+	}
+	s.dropped = true
+	r.out.signal(SignalRetractedText)
+}
+
+func (r *run) thinking(text string) {
+	if text == "" {
+		return
+	}
+	r.emit("thinking_delta", event.F("delta", event.String(text)))
+	r.notice = ""
+}
+
+// toolUse records a call once for each id.
+func (r *run) toolUse(id, name string, input event.Value, parent string) {
+	r.progress(didToolUse)
+	if i, ok := r.tools[id]; ok && id != "" {
+		if t := &r.out.Tools[i]; !t.Input.Exists() {
+			t.Input = input
+		}
+		return
+	}
+	if !input.Exists() {
+		input = event.Null
+	}
+	r.tools[id] = len(r.out.Tools)
+	r.out.Tools = append(r.out.Tools, Tool{ID: id, Name: name, Input: input, Parent: parent, State: ToolOpen})
+	r.emit("tool_use", event.F("id", event.String(id)), event.F("name", event.String(name)), event.F("input", input))
+}
+
+// known reports whether a call with the id was announced.
+func (r *run) known(id string) bool {
+	_, ok := r.tools[id]
+	return ok
+}
+
+// toolResult records the result of a call: the first one for an id counts.
+func (r *run) toolResult(id string, content event.Value, failed bool) {
+	r.progress(didToolResult)
+	if i, ok := r.tools[id]; ok {
+		t := &r.out.Tools[i]
+		if t.State != ToolOpen {
+			return
+		}
+		t.State = ToolDone
+		if failed {
+			t.State = ToolFailed
+		}
+	}
+	r.emit("tool_result", event.F("toolUseId", event.String(id)), event.F("content", content), event.F("isError", event.Bool(failed)))
+}
+
+// open reports whether a call waits for its result.
+func (r *run) open() bool {
+	for i := range r.out.Tools {
+		if r.out.Tools[i].State == ToolOpen {
+			return true
+		}
+	}
+	return false
+}
+
+// tokenNames are the counts of a usage object in the daemon's vocabulary, by
+// the names that CLIs give them.
+var tokenNames = []struct {
+	name string
+	from []string
+}{
+	{"input_tokens", []string{"input_tokens"}},
+	{"output_tokens", []string{"output_tokens"}},
+	{"thought_tokens", []string{"reasoning_output_tokens"}},
+	{"cached_read_tokens", []string{"cached_input_tokens", "cache_read_input_tokens"}},
+	{"cached_write_tokens", []string{"cache_write_input_tokens", "cache_creation_input_tokens"}},
+}
+
+// usage replaces the run's token counts: both families report totals.
+func (r *run) usage(u rawjson.Value) {
+	counts := map[string]int64{}
+	var fields []event.Field
+	for _, t := range tokenNames {
+		for _, from := range t.from {
+			if v := u.Get(from); v.Kind() == rawjson.Number {
+				counts[t.name] = int64(v.Float())
+				fields = append(fields, event.F(t.name, event.Of(v)))
+				break
+			}
+		}
+	}
+	if len(fields) == 0 {
+		return
+	}
+	r.out.Usage = counts
+	r.emit("usage", event.F("usage", event.Object(fields...)))
+}
+
+// failed records the run's error as the consumer should see it.
+func (r *run) failed(message string) {
+	r.emit("error", event.F("message", event.String(message)))
+}
+
+// close puts the reading together.
+func (r *run) close() {
+	out := r.out
+	for _, s := range r.segs {
+		if !s.dropped && s.text.Len() > 0 {
+			out.Texts = append(out.Texts, s.text.String())
+		}
+	}
+	out.Text = joinTexts(out.Texts)
+	for _, it := range r.items {
+		switch {
+		case it.seg == nil:
+			out.Events = append(out.Events, it.event)
+		case !it.seg.dropped:
+			out.Events = append(out.Events, event.New("text_delta", event.F("delta", event.String(it.delta))))
+		}
+	}
+	if r.open() {
+		out.signal(SignalOpenTool)
+	}
+}
+
+// joinTexts joins texts with line breaks, but never doubles one.
+func joinTexts(texts []string) string {
+	var b strings.Builder
+	for i, t := range texts {
+		if i > 0 && !strings.HasSuffix(texts[i-1], "\n") && !strings.HasPrefix(t, "\n") {
+			b.WriteByte('\n')
+		}
+		b.WriteString(t)
+	}
+	return b.String()
+}

@@ -1,0 +1,153 @@
+package reference
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+// textRow says what an error text means. The first row that matches decides,
+// so rows go from the particular to the general.
+type textRow struct {
+	// source is where the wording was seen: a row of the error-texts research
+	// ("r28"), a public case ("c103"), or a captured release.
+	source string
+	// agents limits the row; empty means any.
+	agents []string
+	// pattern is matched against the normalized text: lower case, straight
+	// apostrophes, single spaces. Words that redaction does not know stand as
+	// <text:N>, so patterns name only words of the error itself.
+	pattern *regexp.Regexp
+	verdict verdict
+}
+
+func (t *textRow) fits(agent string) bool {
+	return len(t.agents) == 0 || slices.Contains(t.agents, agent)
+}
+
+func row(source string, v verdict, phrases ...string) textRow {
+	return textRow{source: source, pattern: regexp.MustCompile(strings.Join(phrases, "|")), verdict: v}
+}
+
+func (t textRow) only(agents ...string) textRow {
+	t.agents = agents
+	return t
+}
+
+func auth(detail string) verdict {
+	return verdict{Category: contract.CategoryAuth, Detail: detail, Stage: contract.StageSessionInit, UserAction: contract.ActionLogin}
+}
+
+func hardQuota(action contract.UserAction) verdict {
+	return verdict{Category: contract.CategoryRateLimit, Detail: "hard_quota", UserAction: action}
+}
+
+func upstream(detail string, stage contract.FailureStage) verdict {
+	return verdict{Category: contract.CategoryUpstream, Detail: detail, Stage: stage, Retryable: true, UserAction: contract.ActionRetry}
+}
+
+func model(detail string, action contract.UserAction) verdict {
+	return verdict{Category: contract.CategoryModelUnavailable, Detail: detail, Stage: contract.StageModelSelect, UserAction: action}
+}
+
+func tooLarge(detail string) verdict {
+	return verdict{Category: contract.CategoryPromptTooLarge, Detail: detail, Stage: contract.StagePromptSend, UserAction: contract.ActionReduceContext}
+}
+
+var (
+	outOfCredits = verdict{Category: contract.CategoryInsufficientBalance, Detail: "workspace_credits_exhausted", UserAction: contract.ActionRecharge}
+	rateLimited  = verdict{Category: contract.CategoryRateLimit, Detail: "rate_limit_429", Retryable: true, UserAction: contract.ActionRetry}
+	toolFailed   = verdict{Category: contract.CategoryToolError, Detail: "tool_error", Stage: contract.StageToolExecution, Retryable: true, UserAction: contract.ActionRetry}
+	clientError  = verdict{Category: contract.CategoryUpstream, Detail: "upstream_client_error", UserAction: contract.ActionNone}
+	lostSession  = verdict{Category: contract.CategoryProcessExit, Detail: "session_resume_expired", Stage: contract.StageSessionInit, Retryable: true, UserAction: contract.ActionRetry}
+	protocol     = verdict{Category: contract.CategoryProcessExit, Detail: "agent_protocol_error", Stage: contract.StageChildClose, Retryable: true, UserAction: contract.ActionRetry}
+	badConfig    = processExit("agent_config_invalid", contract.StageSessionInit, contract.ActionFixConfig)
+	badArgv      = processExit("agent_config_invalid", contract.StageSpawn, contract.ActionFixConfig)
+	flagChanged  = processExit("cli_version_incompatible", contract.StageSpawn, contract.ActionFixConfig)
+	notInstalled = processExit("cli_not_installed", contract.StageSpawn, contract.ActionInstallCLI)
+)
+
+// texts is the table of error texts.
+var texts = slices.Concat(localTexts, accountTexts, modelTexts, providerTexts)
+
+// localTexts are about the CLI, its arguments, its configuration and the
+// harness: no provider was involved.
+var localTexts = []textRow{
+	row("r68", model("cli_version_incompatible", contract.ActionInstallCLI), `requires a newer version of`),
+	row("r72 r81 c026", flagChanged, `stream-json requires --verbose`, `only supported for print ui`),
+	row("r73", badArgv, `--input-format=stream-json requires`, `--dangerously-skip-permissions cannot be used with root`),
+	row("r80", processExit("cli_version_incompatible", contract.StageSpawn, contract.ActionInstallCLI), `unknown arguments?: output-?format`),
+	row("r82, codex and claude of every tested release", flagChanged,
+		`(?:unknown option|unexpected argument|unrecognized (?:option|argument)|found argument) ['"]?--[a-z]`),
+	row("c079", processExit("exit_nonzero", contract.StageSpawn, contract.ActionNone),
+		`(?:unknown option|unexpected argument|unrecognized (?:option|argument)) ['"]?-[a-z]\b`),
+	row("r78 c016, codex ≤0.129", badConfig, `error loading config`, `loading config\.toml`, `unknown variant`, `error parsing config`),
+	row("codex: wire_api chat was refused in 0.100", badConfig, `wire_api`, `model provider \S+ not found`),
+	row("r79, codex outside a git repository", badConfig, `not running in a trusted directory`, `not inside a trusted directory`),
+	row("r75 r83 r84 r85 c031", lostSession, `no conversation found with session id`, `no saved session found`,
+		`\bsession not found`, `session id not found`, `no rollout found`, `session 已绑定`),
+	row("r76", processExit("git_bash_missing", contract.StageSpawn, contract.ActionFixConfig), `requires git-bash`),
+	row("r87", processExit("spawn_enoexec", contract.StageSpawn, contract.ActionInstallCLI), `exec format error`),
+	row("r88 r89", notInstalled, `is not recognized as an internal or external command`, `\bspawn \S+ enoent`,
+		`native binary not installed`, `missing optional dependency`, `command not found`),
+	row("r86", protocol, `agent is already processing`),
+	row("r74 c092", toolFailed, `tool permission request failed`),
+	row("case 044", processExit("exit_nonzero", contract.StageChildClose, contract.ActionNone), `maximum session turns`, `reached maximum number of turns`),
+	row("r43", processExit("exit_nonzero", contract.StageChildClose, contract.ActionNone), `\[resource_exhausted\] error$`),
+	row("r56 c041", streamError, `unexpected server error\. check server logs`),
+}
+
+// accountTexts are about who pays and who is logged in.
+var accountTexts = []textRow{
+	row("r34 c021", outOfCredits, `credit balance is too low`),
+	row("r48 c062", outOfCredits, `doesn't have any credits`, `insufficient balance`, `余额不足`),
+	row("r31", hardQuota(contract.ActionRecharge), `out of extra usage`),
+	row("r40 r42 r45", hardQuota(contract.ActionRecharge), `you have no quota`, `quota_exceeded`, `get cursor pro for more agent usage`).only("cursor-agent", "copilot"),
+	row("r28 r29 r30 r32 r35 r36 r37 r39 c005 c103", hardQuota(contract.ActionNone),
+		`usage limit(?: reached|\.|$| resets?| -| ·)`, `hit your (?:\S+ ){0,4}limit\b`, `(?:session|weekly|daily|monthly|opus|sonnet|5-hour) (?:usage )?limit reached`,
+		`usage_limit_reached`, `usage limit has been reached`, `monthly usage limit`, `usage allocation has been disabled`, `spending cap reached`,
+		`token budget exhausted`, `exhausted your daily quota`, `individual quota reached`, `usage limit reached`),
+	row("r49, insufficient_quota of OpenAI and codex ≥0.163", hardQuota(contract.ActionNone),
+		`exceeded your current quota`, `insufficient_quota`, `quota exceeded`, `额度不足`, `预扣费额度失败`, `check your plan and billing`),
+	row("r33 r41 r46 r47 r49", rateLimited, `\brate[ _-]limit(?:ed|_error|_exceeded| reached| exceeded|s)?\b`, `\brate_limit_reached`,
+		`too many requests`, `速率限制`, `请求频繁`, `(?:status|status code|code|error|rejected)[ :(]+429\b`, `\b429 \{`),
+	row("r10", auth("refresh_token_reused"), `refresh token was already used`, `refresh_token_reused`),
+	row("r9 r16 r21 r27", auth("missing_api_key"), `missing environment variable`, `no auth credentials found`, `llm not set`, `no llm provider configured`, `no api key`),
+	row("r1 r12 c089", auth("invalid_api_key"), `invalid api key`, `incorrect api key`, `api key not valid`, `invalid_api_key`),
+	row("r2 r4 r5 r8 r13 r14 r17 r18 r19 r20 r22 r23 r24 r25 r26", auth("auth_required"),
+		`not logged in`, `please run /login`, `authentication required`, `authentication_error`, `authentication_failed`, `failed to authenticate`,
+		`authentication failed`, `authentication expired`, `not authenticated`, `\bunauthorized\b`, `invalid x-api-key`, `set an auth method`,
+		`credentials are not valid`, `authentication cancelled`, `no authentication information`, `not created with authentication info`,
+		`oauth device authorization`, `\bauth error\b`, `not logged into`, `token (?:is |has )?(?:been )?(?:expired|revoked)`, `token_expired`,
+		`(?:status|status code|http|code|error)[ :(]+401\b`),
+	row("r3, 403 of a custom provider", auth("auth_required"), `organization has disabled`, `oauth_org_not_allowed`, `permission_error`,
+		`(?:status|status code|http|code|error)[ :(]+403\b`),
+}
+
+// modelTexts are about the model and the size of the request.
+var modelTexts = []textRow{
+	row("c107", upstream("provider_routing_error", ""), html404.String()),
+	row("r59 r60 r61 r62 r63 c022", tooLarge("prompt_too_large"), `prompt is too long`, `prompt_too_long`, `context window`, `contextwindowexceeded`,
+		`context_length_exceeded`, `maximum context length`, `token count of \S+ exceeds the limit`, `output token maximum`),
+	row("413 of Anthropic Messages", tooLarge("request_too_large"), `request_too_large`, `request too large`, `payload too large`),
+	row("r67 r71", model("model_not_supported", contract.ActionSwitchModel), `is not supported when using`, `cannot use this model`, `unsupported model`, `model is not supported`),
+	row("r65 r66 r69 r70", model("model_not_found", contract.ActionSwitchModel), `issue with the selected model`, `model not found`, `model_not_found`,
+		`\bmodel\b.{0,80}(?:does not exist|not found)`, `not_found_error`, `modelnotfound`),
+}
+
+// providerTexts are about the connection and the provider's health.
+var providerTexts = []textRow{
+	row("r50 r54, codex: “high demand” ≥0.155", upstream("provider_high_demand", ""), `overloaded`, `high demand`, `at capacity`, `(?:status|code|error)[ :(]+529\b`),
+	row("r57, codex and claude without a listener", upstream("network_error", ""), `enotfound`, `econnrefused`, `eai_again`, `error sending request`,
+		`connection refused`, `connectionrefused`, `waiting for network`, `failed to lookup address`, `fetch failed`),
+	row("r51 r52 r55 c004", upstream("stream_disconnected", ""), `stream disconnected`, `connection closed mid-response`, `socket connection was closed`,
+		`stream closed before`, `connection (?:was )?(?:dropped|reset|closed|error)`, `econnreset`, `idle timeout waiting for`, `error decoding response body`),
+	row("r58", timedOut, `context deadline exceeded`, `request timed out`, `timed out`, `\btimeout\b`),
+	row("5xx of any provider", upstream("upstream_5xx", ""), `internal server error`, `bad gateway`, `service (?:temporarily )?unavailable`, `gateway timeout`,
+		`\bserver_error\b`, `\bapi_error\b`, `(?:status|status code|http|code|error)[ :(]+5\d\d\b`),
+	row("claude without a listener", upstream("network_error", ""), `unable to connect`),
+	row("r64, 400 of any provider", clientError, `image dimensions exceed`, `invalid_request_error`, `usage policy`, `bad request`, `(?:status|status code|http|code|error)[ :(]+4\d\d\b`),
+	row("empty answers of gateways", emptyOutput, `without producing any output`, `empty response`),
+}

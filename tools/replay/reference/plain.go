@@ -1,0 +1,11 @@
+package reference
+
+import "github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+
+// plain reads a CLI that prints its answer as text: the joined stdout is the
+// one text, and the end of the process is the terminal event.
+type plain struct{ r *run }
+
+func (p *plain) frame(rawjson.Value, []byte) {}
+
+func (p *plain) outcome() outcome { return outcome{plain: true} }

@@ -1,0 +1,273 @@
+package reference
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+)
+
+// Ending is how the process ended, as the harness saw it.
+type Ending struct {
+	ExitCode *int
+	Signal   string // "SIGTERM", "" if no signal ended the child
+	// Cancelled says that the caller or the probe's script wanted the run to stop.
+	Cancelled bool
+	// TimedOut and Idle say that the harness ended a run that took too long,
+	// or that was silent for too long.
+	TimedOut, Idle bool
+	// Killed says that the harness ended the run for another reason.
+	Killed bool
+	// NotStarted says that there never was a process.
+	NotStarted bool
+}
+
+// EndingOf reads the process events of a transcript.
+func EndingOf(t *transcript.Transcript) Ending {
+	var e Ending
+	for i := range t.Records {
+		r := &t.Records[i]
+		if r.Dir != transcript.Process {
+			continue
+		}
+		switch r.Event {
+		case transcript.EventExit:
+			e.ExitCode, e.Signal = r.ExitCode, r.Signal
+			return e // what follows only cleans up
+		case transcript.EventTimeout:
+			e.TimedOut = true
+			e.Idle = r.Reason == transcript.ReasonIdleTimeout
+		case transcript.EventKill:
+			switch r.Reason {
+			case transcript.ReasonCancelled, transcript.ReasonInterrupt:
+				e.Cancelled = true
+			case transcript.ReasonLeftover:
+			default:
+				e.Killed = true
+			}
+		case transcript.EventSpawn:
+			e.NotStarted = r.Reason == transcript.ReasonNotStarted
+		}
+	}
+	return e
+}
+
+// outcome is what the frames of a run came to, before the process's end is
+// looked at.
+type outcome struct {
+	// reported is Reading.ReportedResult.
+	reported string
+	// ended says that the family's terminal frame closed the last turn, ok
+	// that it and everything around it mean success.
+	ended, ok bool
+	// texts are error texts, the strongest first; code is what a structured
+	// field says without words. Both count only when not ok.
+	texts []string
+	code  *verdict
+	// textEnds says that a run of this family may end without its terminal
+	// frame if text was the last thing: Claude and Copilot were seen to lose
+	// the last line (cases 029, 058, 094). Codex runs without turn.completed
+	// are incomplete (case 007).
+	textEnds bool
+	// plain says that stdout is text and has no frames.
+	plain bool
+	// endless says that the format has no terminal frame.
+	endless bool
+}
+
+// judge decides RunResult and Failure. The precedence is rule 1 of the cases:
+// structured terminal frame, structured error without later success, what the
+// harness did, exit code, stderr.
+func (r *Reader) judge(e Ending) {
+	o := r.format.outcome()
+	out := r.run.out
+	out.ReportedResult = o.reported
+	if o.plain || r.frames == 0 && o.textEnds && len(r.plain) > 0 {
+		r.judgePlain(e, o)
+	} else {
+		r.judgeFrames(e, o)
+	}
+	r.run.close()
+	if out.RunResult == contract.RunSuccess {
+		out.WeakSuccess = strings.TrimSpace(out.Text) == "" && len(out.Tools) == 0
+	}
+}
+
+func (r *Reader) judgeFrames(e Ending, o outcome) {
+	switch {
+	case o.ended && o.ok:
+		r.succeedIfAlive()
+	case o.ended || len(o.texts) > 0 || o.code != nil:
+		v := classify(evidence{agent: r.agent, texts: o.texts, code: o.code, weak: r.stderr})
+		switch {
+		case v != nil:
+			r.fail(*v)
+		case e.Cancelled:
+			r.cancel()
+		default:
+			r.fail(streamError)
+		}
+	default:
+		r.judgeEnd(e, o)
+	}
+	if !o.ended && !o.endless {
+		r.run.out.signal(SignalMissingTerminal)
+	}
+}
+
+// judgeEnd decides a run whose frames stop before the terminal one.
+func (r *Reader) judgeEnd(e Ending, o outcome) {
+	alive := r.run.last == didText && !r.run.open()
+	switch {
+	case e.Cancelled:
+		r.cancel()
+	case e.TimedOut:
+		r.judgeTimeout(e)
+	case e.NotStarted || !clean(e) || e.Killed:
+		r.judgeExit(e)
+	case alive && o.textEnds:
+		r.succeed()
+	default:
+		if v := r.lastWords(); v != nil {
+			r.fail(*v)
+		} else if r.sawLife() && r.run.last == didText {
+			r.fail(terminatedUnknown)
+		} else {
+			r.fail(emptyOutput)
+		}
+	}
+}
+
+// lastWords classifies the texts outside the frames: a retry notice that
+// nothing followed, stdout lines that are no frames, stderr.
+func (r *Reader) lastWords() *verdict {
+	var texts []string
+	if r.run.notice != "" {
+		texts = append(texts, r.run.notice)
+	}
+	if len(r.plain) > 0 {
+		texts = append(texts, string(r.plain))
+	}
+	return classify(evidence{agent: r.agent, texts: texts, weak: r.stderr})
+}
+
+// judgeTimeout decides a run that the harness ended for its length. A run that
+// hangs in a login or in its retries failed for that reason (research,
+// error-texts row 23).
+func (r *Reader) judgeTimeout(e Ending) {
+	if v := r.lastWords(); v != nil && (v.Category == contract.CategoryAuth || r.run.notice != "") {
+		r.fail(*v)
+		return
+	}
+	v := timedOut
+	if e.Idle {
+		v = inactive
+	}
+	r.fail(v)
+}
+
+// judgeExit decides by exit code or signal; words on stdout or stderr say more
+// unless the process crashed.
+func (r *Reader) judgeExit(e Ending) {
+	byExit := exitVerdict(e)
+	if byExit.Detail != "process_crashed" && byExit.Detail != "interrupted" {
+		if v := r.lastWords(); v != nil {
+			r.fail(*v)
+			return
+		}
+	}
+	r.fail(byExit)
+}
+
+// judgePlain decides a run that printed text instead of frames.
+func (r *Reader) judgePlain(e Ending, o outcome) {
+	text := string(bytes.TrimSpace(stripTerminal(r.plain)))
+	switch {
+	case e.Cancelled:
+		r.cancel()
+	case e.TimedOut:
+		r.judgeTimeout(e)
+	case e.NotStarted || !clean(e) || e.Killed:
+		r.judgeExit(e)
+	default:
+		if v := wholeTextIsError(r.agent, text); v != nil {
+			r.fail(*v)
+			break
+		}
+		r.run.text(text)
+		if text != "" {
+			r.succeed()
+		} else if v := r.lastWords(); v != nil {
+			r.fail(*v)
+		} else {
+			r.fail(emptyOutput)
+		}
+	}
+	if o.plain && e.ExitCode != nil {
+		r.run.out.Terminals = 1
+	} else {
+		r.run.out.signal(SignalMissingTerminal)
+	}
+}
+
+// sawLife is rule 2 of the cases: text, a tool call or tokens.
+func (r *Reader) sawLife() bool {
+	if len(r.run.out.Tools) > 0 || r.run.out.TokensSeen() {
+		return true
+	}
+	for _, s := range r.run.segs {
+		if !s.dropped && s.text.Len() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Reader) succeedIfAlive() {
+	if r.sawLife() {
+		r.succeed()
+		return
+	}
+	r.fail(emptyOutput)
+}
+
+func (r *Reader) succeed() { r.run.out.RunResult = contract.RunSuccess }
+
+func (r *Reader) cancel() {
+	stage := contract.StageFirstTokenWait
+	if r.run.open() {
+		stage = contract.StageToolExecution
+	}
+	r.run.out.RunResult = contract.RunCancelled
+	r.run.out.Failure = &contract.FailureClassification{
+		Category: contract.CategoryUserCancel, Detail: "user_cancelled", Stage: stage, UserAction: contract.ActionNone,
+	}
+}
+
+// fail sets the failure. A verdict without a stage gets the one that the run
+// had reached.
+func (r *Reader) fail(v verdict) {
+	f := contract.FailureClassification(v)
+	if f.Stage == "" {
+		f.Stage = r.stage()
+	}
+	r.run.out.RunResult = contract.RunFailed
+	r.run.out.Failure = &f
+}
+
+func (r *Reader) stage() contract.FailureStage {
+	switch {
+	case r.run.open() || r.run.last == didToolResult:
+		return contract.StageToolExecution
+	case r.run.last == didText:
+		return contract.StageChildClose
+	}
+	return contract.StageFirstTokenWait
+}
+
+// clean reports whether the process ended by itself and says that all is
+// well, or nobody saw it end.
+func clean(e Ending) bool {
+	return e.Signal == "" && (e.ExitCode == nil || *e.ExitCode == 0)
+}
