@@ -108,11 +108,11 @@ func apiFailure(d Dialect, e *contract.ScenarioError, model string) failure {
 	f := failures[e.Code]
 	f.openai.Message = strings.ReplaceAll(f.openai.Message, modelMark, model)
 	f.anthropic.Message = strings.ReplaceAll(f.anthropic.Message, modelMark, model)
-	all := maps.Clone(f.headers)
-	if all == nil {
-		all = map[string]string{}
+	all := map[string]string{}
+	maps.Copy(all, f.headers)
+	for k, v := range e.Headers { // a scenario may spell a name as it likes
+		all[http.CanonicalHeaderKey(k)] = v
 	}
-	maps.Copy(all, e.Headers)
 	f.headers = all
 	return f
 }

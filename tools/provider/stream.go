@@ -38,9 +38,7 @@ func (x *exchange) answer(req *request, reply contract.ScenarioReply, calls []ca
 		x.stream(req.dialect, a)
 	} else if !a.open {
 		x.json(http.StatusOK, whole(req.dialect, a))
-	} else if reply.Kind == contract.ReplyCut {
-		x.half(whole(req.dialect, a))
-	}
+	} // a whole answer that breaks off has no first byte: it is sent when it is complete
 	if !a.open {
 		return
 	}
@@ -154,14 +152,6 @@ func (x *exchange) json(code int, v any) {
 	if x.r.Method != http.MethodHead {
 		_ = x.write([]byte(compact(v)))
 	}
-}
-
-// half writes the first half of a JSON answer; the caller drops the rest.
-func (x *exchange) half(v any) {
-	x.header().Set("Content-Type", "application/json")
-	x.status(http.StatusOK)
-	b := compact(v)
-	_ = x.write([]byte(b[:len(b)/2]))
 }
 
 // drop closes the connection without ending the answer. It closes properly
