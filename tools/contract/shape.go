@@ -112,7 +112,14 @@ func (l *Literal) UnmarshalJSON(b []byte) error {
 // extensions.sequence (DESIGN D6; the specification hashes the level too,
 // docs/decisions says why we do not).
 func (s *Shape) ComputeSignature() (Digest, error) {
-	return Hash(map[string]any{
+	if b, ok := s.appendIdentity(make([]byte, 0, 4096)); ok {
+		return Sum(b), nil
+	}
+	return Hash(s.identity())
+}
+
+func (s *Shape) identity() map[string]any {
+	return map[string]any{
 		"schema_version":  s.SchemaVersion,
 		"protocol_family": s.ProtocolFamily,
 		"transport":       s.Transport,
@@ -122,7 +129,7 @@ func (s *Shape) ComputeSignature() (Digest, error) {
 		"stderr_class":    s.StderrClass,
 		"exit":            s.Exit,
 		"extensions":      map[string]any{"sequence": s.Extensions.Sequence},
-	})
+	}
 }
 
 // Path returns the shape's place in a registry.

@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -50,10 +51,14 @@ type kinds struct {
 	byKey map[string]*kind
 	list  []*kind
 	key   []byte
+	names map[string]string // event types and set members seen
+	buf   []byte
 	set   []string
 }
 
-func newKinds(r *rules) *kinds { return &kinds{rules: r, byKey: map[string]*kind{}} }
+func newKinds(r *rules) *kinds {
+	return &kinds{rules: r, byKey: map[string]*kind{}, names: map[string]string{}}
+}
 
 // of returns the kind of a frame, a new one for the first of its kind.
 func (ks *kinds) of(dir transcript.Dir, s transcript.Stream, v rawjson.Value) *kind {
@@ -100,10 +105,12 @@ func (ks *kinds) add(k *kind) *kind {
 func (ks *kinds) eventType(v rawjson.Value) string {
 	for _, p := range ks.rules.eventType {
 		if t := p.First(v); t.Kind() == rawjson.String {
-			if s := t.Str(); contract.IsEnumLiteral(s) {
-				return s
+			lit, ok := appendLiteral(ks.buf[:0], t)
+			ks.buf = lit
+			if !ok {
+				return eventOther
 			}
-			return eventOther
+			return ks.name(lit[1 : len(lit)-1])
 		}
 	}
 	for _, u := range ks.rules.untyped {
@@ -122,7 +129,8 @@ func (ks *kinds) discriminate(d *discriminator, v rawjson.Value) {
 	case modeSet:
 		ks.set = ks.set[:0]
 		d.place.Find(v, func(x rawjson.Value) bool {
-			if s := string(appendValue(nil, x)); !slices.Contains(ks.set, s) {
+			ks.buf = appendValue(ks.buf[:0], x)
+			if s := ks.name(ks.buf); !slices.Contains(ks.set, s) {
 				ks.set = append(ks.set, s)
 			}
 			return true
@@ -153,11 +161,21 @@ func aspect(mode string, v rawjson.Value) byte {
 	return 'p'
 }
 
+// name returns b as a string, without a copy if it was seen before.
+func (ks *kinds) name(b []byte) string {
+	if s, ok := ks.names[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	ks.names[s] = s
+	return s
+}
+
 // appendValue appends a value so that only what redaction keeps tells values
 // apart: enum-like strings, numbers, booleans and null by value, the rest by type.
 func appendValue(out []byte, v rawjson.Value) []byte {
-	if lit, ok := literal(v); ok {
-		return append(out, lit...)
+	if lit, ok := appendLiteral(out, v); ok {
+		return lit
 	}
 	return append(out, v.Kind().String()...)
 }
@@ -165,20 +183,24 @@ func appendValue(out []byte, v rawjson.Value) []byte {
 // maxExact is the largest integer that canonical JSON can carry.
 const maxExact = 1<<53 - 1
 
-// literal returns a scalar as a shape spells it, and whether it has a place
-// there at all.
-func literal(v rawjson.Value) (contract.Literal, bool) {
+// appendLiteral appends a scalar as a shape spells it. It is not ok for a
+// value that has no place there.
+func appendLiteral(out []byte, v rawjson.Value) (_ []byte, ok bool) {
+	raw := v.Raw()
 	switch v.Kind() {
 	case rawjson.String:
-		if s := v.Str(); contract.IsEnumLiteral(s) {
-			return contract.Literal(`"` + s + `"`), true
+		if bytes.IndexByte(raw, '\\') >= 0 {
+			raw = rawjson.AppendQuote(nil, v.Str())
+		}
+		if contract.IsEnumLiteral(string(raw[1 : len(raw)-1])) {
+			return append(out, raw...), true
 		}
 	case rawjson.Number:
 		if f := v.Float(); f >= -maxExact && f <= maxExact {
-			return contract.Literal(rawjson.AppendNumber(nil, f)), true
+			return rawjson.AppendNumber(out, f), true
 		}
 	case rawjson.Boolean, rawjson.Null:
-		return contract.Literal(v.Raw()), true
+		return append(out, raw...), true
 	}
-	return "", false
+	return out, false
 }

@@ -190,10 +190,11 @@ func (n *node) addEnum(v rawjson.Value) {
 		return
 	}
 	n.last = string(raw)
-	lit, ok := literal(v)
+	text, ok := appendLiteral(nil, v)
 	if !ok {
 		return
 	}
+	lit := contract.Literal(text)
 	if i, found := slices.BinarySearch(n.enums, lit); !found {
 		n.enums = slices.Insert(n.enums, i, lit)
 	}
