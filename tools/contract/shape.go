@@ -112,7 +112,7 @@ func (l *Literal) UnmarshalJSON(b []byte) error {
 // extensions.sequence (DESIGN D6; the specification hashes the level too,
 // docs/decisions says why we do not).
 func (s *Shape) ComputeSignature() (Digest, error) {
-	if b, ok := s.appendIdentity(make([]byte, 0, 4096)); ok {
+	if b, ok := s.appendIdentity(make([]byte, 0, 1<<14)); ok {
 		return Sum(b), nil
 	}
 	return Hash(s.identity())

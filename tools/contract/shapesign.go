@@ -33,6 +33,16 @@ func (s *Shape) appendIdentity(out []byte) (_ []byte, ok bool) {
 	return w.out, !w.failed
 }
 
+// Canonical returns the RFC 8785 form of a frame's shape. It orders floating
+// kinds, and says whether two frames have one shape.
+func (f *FrameShape) Canonical() ([]byte, error) {
+	var w identityWriter
+	if w.frame(f); !w.failed {
+		return w.out, nil
+	}
+	return Canonical(f)
+}
+
 type identityWriter struct {
 	out    []byte
 	failed bool
