@@ -102,3 +102,5 @@ func quoted(s string) string {
 	}
 	return strconv.QuoteToASCII(s)
 }
+
+func itoa(i int) string { return strconv.Itoa(i) }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +38,7 @@ func checkShape(c *checker, s *Shape) {
 	}
 	checkEventTypes(c, s)
 	for i := range s.FrameShapes {
-		checkFrameShape(c, pointerTo("/frame_shapes", strconv.Itoa(i)), &s.FrameShapes[i])
+		checkFrameShape(c, pointerTo("/frame_shapes", itoa(i)), &s.FrameShapes[i])
 	}
 	checkSequence(c, "/extensions/sequence", s.Extensions.Sequence, len(s.FrameShapes))
 }
@@ -57,7 +56,7 @@ func checkEventTypes(c *checker, s *Shape) {
 	}
 	for i, t := range s.EventTypes {
 		if !used[t] {
-			c.report("SHAPE-EVENT-TYPES-UNUSED", pointerTo("/event_types", strconv.Itoa(i)), "no frame shape has the event type %s", quoted(t))
+			c.report("SHAPE-EVENT-TYPES-UNUSED", pointerTo("/event_types", itoa(i)), "no frame shape has the event type %s", quoted(t))
 		}
 	}
 }
@@ -86,7 +85,7 @@ func comparePaths(a, b PathShape) int {
 
 func checkSequence(c *checker, at string, items []SeqItem, frames int) {
 	for i, item := range items {
-		here := pointerTo(at, strconv.Itoa(i))
+		here := pointerTo(at, itoa(i))
 		switch {
 		case item.Repeat != nil:
 			checkSequence(c, here, item.Repeat, frames)
@@ -100,7 +99,7 @@ func checkMatrix(c *checker, m *SupportMatrix) {
 	seen := map[string]int{}
 	for i := range m.Agents {
 		e := &m.Agents[i]
-		at := pointerTo("/agents", strconv.Itoa(i))
+		at := pointerTo("/agents", itoa(i))
 		checkRanges(c, at+"/version_ranges", e.VersionRanges)
 		checkMatrixEvidence(c, at, e)
 		checkMatrixTimes(c, at, e, m.GeneratedAt)
@@ -149,7 +148,7 @@ func checkMatrixEvidence(c *checker, at string, e *MatrixEntry) {
 	}
 	for j, s := range e.ObservedShapes {
 		if slices.Contains(SourceLevels, s.ValidityLevel) {
-			c.report("MATRIX-EXCLUDED-LEVEL", pointerTo(at+"/observed_shapes", strconv.Itoa(j))+"/validity_level", "%s does not belong to a claim", s.ValidityLevel)
+			c.report("MATRIX-EXCLUDED-LEVEL", pointerTo(at+"/observed_shapes", itoa(j))+"/validity_level", "%s does not belong to a claim", s.ValidityLevel)
 		}
 	}
 }
@@ -185,15 +184,15 @@ func after(a, b string) bool {
 func checkPolicy(c *checker, p *Policy) {
 	checkSortedBy(c, "POLICY-ORDER", "/agents", p.Agents, func(a AgentPolicy) string { return a.Agent })
 	for i, a := range p.Agents {
-		at := pointerTo("/agents", strconv.Itoa(i))
+		at := pointerTo("/agents", itoa(i))
 		for j, b := range a.KnownBreaking {
-			checkRanges(c, pointerTo(at+"/known_breaking", strconv.Itoa(j))+"/version_ranges", b.VersionRanges)
+			checkRanges(c, pointerTo(at+"/known_breaking", itoa(j))+"/version_ranges", b.VersionRanges)
 		}
 		for j, n := range a.Notes {
-			checkRanges(c, pointerTo(at+"/notes", strconv.Itoa(j))+"/version_ranges", n.VersionRanges)
+			checkRanges(c, pointerTo(at+"/notes", itoa(j))+"/version_ranges", n.VersionRanges)
 		}
 		for j, o := range a.Overrides {
-			checkRanges(c, pointerTo(at+"/overrides", strconv.Itoa(j))+"/version_ranges", o.VersionRanges)
+			checkRanges(c, pointerTo(at+"/overrides", itoa(j))+"/version_ranges", o.VersionRanges)
 		}
 	}
 }
@@ -212,7 +211,7 @@ func checkAliases(c *checker, a *Aliases) {
 		sig := alias.To
 		for range a.Aliases {
 			if sig == alias.From {
-				c.report("ALIAS-CYCLE", pointerTo("/aliases", strconv.Itoa(i))+"/to", "following the aliases leads back to %s", sig.Short())
+				c.report("ALIAS-CYCLE", pointerTo("/aliases", itoa(i))+"/to", "following the aliases leads back to %s", sig.Short())
 				break
 			}
 			to, ok := next[sig]
@@ -228,7 +227,7 @@ func checkAliases(c *checker, a *Aliases) {
 func checkSortedBy[T any](c *checker, code, at string, list []T, key func(T) string) {
 	for i := 1; i < len(list); i++ {
 		if key(list[i-1]) >= key(list[i]) {
-			c.report(code, pointerTo(at, strconv.Itoa(i)), "the entries are not sorted, or %s is there twice", quoted(key(list[i])))
+			c.report(code, pointerTo(at, itoa(i)), "the entries are not sorted, or %s is there twice", quoted(key(list[i])))
 			return
 		}
 	}
@@ -268,7 +267,7 @@ func ValidRange(s string) bool {
 func checkRanges(c *checker, at string, ranges []string) {
 	for i, r := range ranges {
 		if !ValidRange(r) {
-			c.report("VERSION-RANGE", pointerTo(at, strconv.Itoa(i)), "%s is not a version or a range of versions", quoted(r))
+			c.report("VERSION-RANGE", pointerTo(at, itoa(i)), "%s is not a version or a range of versions", quoted(r))
 		}
 	}
 }
