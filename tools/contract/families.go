@@ -125,32 +125,39 @@ func (f *Families) Dialect(id string) *Dialect {
 }
 
 // IsEnumLiteral reports whether a string at an enum path looks like an enum
-// value: words of letters with up to two digits at their end, or of up to four
-// digits, joined by _ . / : or -, 64 bytes in all. Redaction keeps such a
-// string and normalization puts it into a shape; both treat every other string
-// there as text, so that raw and sanitized transcripts have one shape.
+// value: it starts with a letter, and its words are letters with up to two
+// digits at their end, or up to four digits, joined by one _ . / : or - each;
+// 64 bytes and eight digits in all. Redaction keeps such a string and
+// normalization puts it into a shape; both treat every other string there as
+// text, so that raw and sanitized transcripts have one shape.
 func IsEnumLiteral(s string) bool {
-	if s == "" || len(s) > 64 {
+	if s == "" || len(s) > 64 || !isASCIILetter(s[0]) {
 		return false
 	}
-	letters, digits := 0, 0
+	letters, digits, all := 0, 0, 0
 	for i := range len(s) {
 		switch c := s[i]; {
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+		case isASCIILetter(c):
 			if digits > 0 {
 				return false
 			}
 			letters++
 		case c >= '0' && c <= '9':
 			digits++
+			all++
 		case strings.IndexByte("_./:-", c) >= 0:
+			if letters+digits == 0 {
+				return false
+			}
 			letters, digits = 0, 0
 		default:
 			return false
 		}
-		if letters > 32 || digits > 4 || letters > 0 && digits > 2 {
+		if letters > 32 || digits > 4 || letters > 0 && digits > 2 || all > 8 {
 			return false
 		}
 	}
-	return true
+	return letters+digits > 0
 }
+
+func isASCIILetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
