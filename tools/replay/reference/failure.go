@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
@@ -102,6 +103,7 @@ func wholeTextIsError(agent, text string) *verdict {
 // classifyStderr reads stderr without the lines that are known to be harmless.
 func classifyStderr(agent string, stderr []byte) *verdict {
 	var kept []string
+	stderr = bytes.ReplaceAll(stderr, notRecognizedGBK, notRecognized)
 	for l := range strings.Lines(string(stderr)) {
 		if norm := normalizeText(l); norm != "" && !harmless.MatchString(norm) {
 			kept = append(kept, withoutRequest(norm))
@@ -112,6 +114,13 @@ func classifyStderr(agent string, stderr []byte) *verdict {
 	}
 	return classifyText(agent, strings.Join(kept, "\n"))
 }
+
+// notRecognizedGBK is what cmd.exe of a Chinese Windows prints for a missing
+// program, in its code page 936 (case 080); notRecognized is the same in English.
+var (
+	notRecognizedGBK = []byte("\xb2\xbb\xca\xc7\xc4\xda\xb2\xbf\xbb\xf2\xcd\xe2\xb2\xbf\xc3\xfc\xc1\xee")
+	notRecognized    = []byte(" is not recognized as an internal or external command ")
+)
 
 // harmless are lines that successful runs print too, and lines about another
 // principal than the model provider (error-texts: rows 7, 11, 77 and "Benign

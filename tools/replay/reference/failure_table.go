@@ -90,7 +90,7 @@ var localTexts = []textRow{
 		`\bsession not found`, `session id not found`, `no rollout found`, `session 已绑定`),
 	row("r76", processExit("git_bash_missing", contract.StageSpawn, contract.ActionFixConfig), `requires git-bash`),
 	row("r87", processExit("spawn_enoexec", contract.StageSpawn, contract.ActionInstallCLI), `exec format error`),
-	row("r88 r89", notInstalled, `is not recognized as an internal or external command`, `\bspawn \S+ enoent`,
+	row("r88 r89", notInstalled, `is not recognized as an internal or external command`, `不是内部或外部命令`, `\bspawn \S+ enoent`,
 		`native binary not installed`, `missing optional dependency`, `command not found`),
 	row("r86", protocol, `agent is already processing`),
 	row("r74 c092", toolFailed, `tool permission request failed`),

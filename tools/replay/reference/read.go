@@ -40,8 +40,10 @@ func newDialect(id string, r *run) dialect {
 		return newCodex(r)
 	case DialectClaude:
 		return newClaude(r)
-	case DialectPlain, DialectVersion:
-		return &plain{r: r}
+	case DialectPlain:
+		return &plain{}
+	case DialectVersion:
+		return &plain{before: contract.StagePreflight}
 	}
 	return nil
 }
@@ -62,6 +64,7 @@ type Reader struct {
 	plain  []byte
 	stderr []byte
 	frames int
+	before contract.FailureStage // of a run that said nothing; set by judge
 }
 
 // NewReader returns a reader for a dialect, or an error that wraps
@@ -88,10 +91,10 @@ func (r *Reader) Stdout(chunk []byte) {
 			return
 		}
 		if len(r.rest) == 0 {
-			r.line(chunk[:i+1], nil)
+			r.line(chunk[:i+1], transcript.ByteDeviations(chunk[:i+1]))
 		} else {
 			r.rest = append(r.rest, chunk[:i+1]...)
-			r.line(r.rest, nil)
+			r.line(r.rest, transcript.ByteDeviations(r.rest))
 			r.rest = r.rest[:0]
 		}
 		chunk = chunk[i+1:]
@@ -156,7 +159,7 @@ func (r *Reader) keepPlain(raw []byte) {
 // Close ends the reading. The Reader must not be used afterwards.
 func (r *Reader) Close(e Ending) *Reading {
 	if len(r.rest) > 0 {
-		r.line(r.rest, nil)
+		r.line(r.rest, transcript.ByteDeviations(r.rest))
 	}
 	if len(r.stderr) > maxStderrBytes {
 		r.stderr = r.stderr[len(r.stderr)-maxStderrBytes:]
@@ -181,6 +184,9 @@ func Read(t *transcript.Transcript, d *contract.Dialect, agent string) (*Reading
 		case transcript.Stdout:
 			r.line(rec.Line(), rec.Deviations)
 		case transcript.Stderr:
+			for _, d := range rec.Deviations {
+				r.run.out.deviation(d + "_stderr")
+			}
 			r.Stderr(rec.Line())
 		}
 	}

@@ -49,8 +49,9 @@ type Reading struct {
 	// "item.type=future_item", "system.subtype=x". Bounded; what does not fit
 	// counts as "…".
 	Unknown map[string]int
-	// Deviations counts the odd lines by what is odd: the words of package
-	// transcript and non_json_prefix, unicode_line_separator.
+	// Deviations counts the odd stdout lines by what is odd: the words of
+	// package transcript and non_json_prefix, unicode_line_separator; for
+	// stderr what the recorder noted, with the ending _stderr.
 	Deviations map[string]int
 	// Signals are sorted words about the run as a whole.
 	Signals []string

@@ -72,6 +72,8 @@ type outcome struct {
 	textEnds bool
 	// plain says that stdout is text and has no frames.
 	plain bool
+	// before is the stage of a run that failed before it said anything.
+	before contract.FailureStage
 	// endless says that the format has no terminal frame.
 	endless bool
 }
@@ -83,6 +85,10 @@ func (r *Reader) judge(e Ending) {
 	o := r.format.outcome()
 	out := r.run.out
 	out.ReportedResult = o.reported
+	r.before = contract.StageFirstTokenWait
+	if o.before != "" {
+		r.before = o.before
+	}
 	if o.plain || r.frames == 0 && o.textEnds && len(r.plain) > 0 {
 		r.judgePlain(e, o)
 	} else {
@@ -263,7 +269,7 @@ func (r *Reader) stage() contract.FailureStage {
 	case r.run.last == didText:
 		return contract.StageChildClose
 	}
-	return contract.StageFirstTokenWait
+	return r.before
 }
 
 // clean reports whether the process ended by itself and says that all is
