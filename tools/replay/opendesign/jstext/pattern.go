@@ -2,6 +2,7 @@ package jstext
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"sync"
 )
@@ -42,9 +43,9 @@ type Patterns struct {
 }
 
 type alternative struct {
-	literal       string // a plain phrase, or "" if re is used
+	literal       string // a plain phrase, or what every match of re holds
 	re            *regexp.Regexp
-	start, finish bool // word boundary before, after; finish only with literal
+	start, finish bool // word boundary before, after; finish only without re
 }
 
 // Any returns the Patterns of the alternatives. They are compiled on first
@@ -86,18 +87,47 @@ func (p *Patterns) compile() {
 			a = alternative{literal: plain, start: start, finish: finish}
 		case strings.ContainsAny(rest, "*+"):
 			// Trying again after a failed boundary could take quadratic time.
-			a.re = regexp.MustCompile(translate(s))
+			a = expression(s)
 		default:
-			a = alternative{re: regexp.MustCompile(translate(rest)), start: start}
+			a = expression(rest)
+			a.start = start
 		}
 		p.alts = append(p.alts, a)
 	}
+}
+
+func expression(s string) alternative {
+	s = translate(s)
+	tree, err := syntax.Parse(s, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	return alternative{re: regexp.MustCompile(s), literal: required(tree)}
+}
+
+// required returns a literal that every match holds, or "".
+func required(re *syntax.Regexp) string {
+	best := ""
+	switch re.Op {
+	case syntax.OpLiteral:
+		return string(re.Rune)
+	case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
+		for _, sub := range re.Sub {
+			if s := required(sub); len(s) > len(best) {
+				best = s
+			}
+		}
+	}
+	return best
 }
 
 // in searches t. Where it can be, a boundary before the match is checked here
 // and not by the regular expression, so that the engine can jump to a literal
 // beginning.
 func (a *alternative) in(t string) bool {
+	if a.re != nil && !strings.Contains(t, a.literal) {
+		return false
+	}
 	for from := 0; from <= len(t); {
 		at := a.next(t, from)
 		if at < 0 {
