@@ -138,8 +138,8 @@ type ScenarioError struct {
 const ScenarioSideText = "Nothing to add."
 
 // ScenarioClassifierText answers a CLI that asks the model whether a tool call
-// must be blocked.
-const ScenarioClassifierText = "<block>no</block>"
+// must be blocked: the verdict in each of the forms that releases read.
+const ScenarioClassifierText = "<severity>0</severity><block>no</block>"
 
 // UnmarshalJSON fills in the default delay and refuses members that the
 // format does not have.

@@ -206,6 +206,7 @@ func TestRequestsThatAreNotTheProbes(t *testing.T) {
 	side := `{"model":"small","messages":[{"role":"user","content":"title?"}]}`
 	warmup := strings.Replace(messagesAsk, `"text":"hi"`, `"text":"Warmup"`, 1)
 	classify := `{"model":"small","system":"Answer <block>yes</block> or <block>no</block>.","messages":[{"role":"user","content":"?"}]}`
+	grade := strings.Replace(classify, "<block>yes</block> or <block>no</block>", "<severity>N</severity>", 1)
 	tests := []struct {
 		name, method, path, body string
 		status                   int
@@ -216,6 +217,7 @@ func TestRequestsThatAreNotTheProbes(t *testing.T) {
 		{"no tools, chat", "POST", "/v1/chat/completions", side, 200, KindSide, contract.ScenarioSideText},
 		{"sub-agent warm-up", "POST", "/v1/messages", warmup, 200, KindSide, "Nothing"},
 		{"permission classifier", "POST", "/v1/messages", classify, 200, KindSide, contract.ScenarioClassifierText},
+		{"permission classifier, graded", "POST", "/v1/messages", grade, 200, KindSide, contract.ScenarioClassifierText},
 		{"count tokens", "POST", "/v1/messages/count_tokens", side, 200, KindSide, "input_tokens"},
 		{"models", "GET", "/v1/models", "", 200, KindSide, "probe-model-1"},
 		{"reachability", "HEAD", "/", "", 200, KindCheck, ""},

@@ -214,8 +214,8 @@ func parseMessages(body []byte) (*request, error) {
 			req.warmup = req.warmup || m.Role == "user" && strings.TrimSpace(t) == "Warmup"
 		}
 	}
-	// The verdict format is the one thing that all classifier prompts share.
-	req.classifier = len(b.Tools) == 0 && bytes.Contains(body, []byte("block>"))
+	// The verdict's form is what the classifier prompts of one release share.
+	req.classifier = len(b.Tools) == 0 && (bytes.Contains(body, []byte("block>")) || bytes.Contains(body, []byte("severity>")))
 	return req, nil
 }
 
