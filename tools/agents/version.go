@@ -261,6 +261,9 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 // In reports whether the version lies in a range of agents.json. A prerelease
 // is in the ranges that its place in the order says.
 func (v Version) In(versions string) (bool, error) {
+	if versions == "*" { // for semver that leaves out prereleases of 0.0.0
+		return true, nil
+	}
 	c, err := semver.NewConstraint(versions)
 	if err != nil {
 		return false, fmt.Errorf("%q is not a version range: %w", versions, err)

@@ -1,0 +1,145 @@
+package install
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+var (
+	exactVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
+	// platformVersion is a package of one platform that shares the agent's
+	// package name, as codex's do; it is no release.
+	platformVersion = regexp.MustCompile(`-(darwin|linux|win32|android|freebsd)-[a-z0-9]+(-[a-z0-9]+)?$`)
+)
+
+// Versions returns the agent's releases in ascending order and the dist-tags,
+// such as latest, from the npm registry.
+func Versions(ctx context.Context, agent *contract.Agent, opts Options) (versions []string, tags map[string]string, err error) {
+	if agent.Install == nil {
+		return nil, nil, fmt.Errorf("agent %q has no package", agent.ID)
+	}
+	c, err := OpenCache(opts.Cache)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.versions(ctx, agent.Install.NPM.Package)
+}
+
+func (c *Cache) versions(ctx context.Context, pkg string) ([]string, map[string]string, error) {
+	out, err := c.runNPM(ctx, "asking the registry for the versions of "+pkg, c.root, "view", pkg, "versions", "dist-tags", "--json")
+	if err != nil {
+		return nil, nil, err
+	}
+	var answer struct {
+		Versions oneOrMany         `json:"versions"`
+		Tags     map[string]string `json:"dist-tags"`
+	}
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return nil, nil, fmt.Errorf("reading the registry's versions of %s: %w: %w", pkg, err, ErrNPM)
+	}
+	var parsed []*semver.Version
+	for _, v := range answer.Versions {
+		if sv, err := semver.StrictNewVersion(v); err == nil && !platformVersion.MatchString(v) {
+			parsed = append(parsed, sv)
+		}
+	}
+	slices.SortFunc(parsed, func(a, b *semver.Version) int { return a.Compare(b) })
+	versions := make([]string, len(parsed))
+	for i, v := range parsed {
+		versions[i] = v.Original()
+	}
+	return versions, answer.Tags, nil
+}
+
+// oneOrMany is a list that npm writes as a plain string when it has one item.
+type oneOrMany []string
+
+// UnmarshalJSON reads a string or a list of strings.
+func (o *oneOrMany) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		*o = make(oneOrMany, 1)
+		return json.Unmarshal(b, &(*o)[0])
+	}
+	return json.Unmarshal(b, (*[]string)(o))
+}
+
+// resolve turns a specification into an exact version. Only exact versions do
+// without the registry.
+func (j *job) resolve(ctx context.Context, spec string) (string, error) {
+	if exact := strings.TrimPrefix(spec, "v"); exactVersion.MatchString(exact) {
+		return exact, nil
+	}
+	if spec == "" {
+		spec = "latest"
+	}
+	j.report(StageResolving, 0)
+	versions, tags, err := j.cache.versions(ctx, j.npm.Package)
+	if err != nil {
+		if cached := j.cache.cachedVersions(j.agent.ID); len(cached) > 0 && (errors.Is(err, ErrNetwork) || errors.Is(err, ErrNPMMissing)) {
+			return "", fmt.Errorf("%w; in the cache and usable as they are: %s", err, strings.Join(cached, ", "))
+		}
+		return "", err
+	}
+	if v, ok := tags[spec]; ok && exactVersion.MatchString(v) {
+		return v, nil
+	}
+	if c, err := semver.NewConstraint(spec); err == nil {
+		for _, v := range slices.Backward(versions) {
+			if sv, err := semver.StrictNewVersion(v); err == nil && c.Check(sv) {
+				return v, nil
+			}
+		}
+	}
+	return "", &NoSuchVersionError{Package: j.npm.Package, Spec: spec, Nearest: nearest(versions, firstVersion(spec))}
+}
+
+// explainMissing adds the nearest versions to npm's "no such version".
+func (j *job) explainMissing(ctx context.Context, version string, err error) error {
+	if !errors.Is(err, ErrNoSuchVersion) {
+		return err
+	}
+	versions, _, listErr := j.cache.versions(ctx, j.npm.Package)
+	if listErr != nil {
+		return err
+	}
+	return &NoSuchVersionError{Package: j.npm.Package, Spec: version, Nearest: nearest(versions, version)}
+}
+
+var anyVersion = regexp.MustCompile(`[0-9]+(\.[0-9]+){0,2}`)
+
+// firstVersion returns the first number in a specification, "" for a tag.
+func firstVersion(spec string) string { return anyVersion.FindString(spec) }
+
+// nearest returns up to three of the ascending versions around version,
+// closest first; for "" the newest ones.
+func nearest(versions []string, version string) []string {
+	at := len(versions)
+	if want, err := semver.NewVersion(version); err == nil {
+		at = slices.IndexFunc(versions, func(v string) bool {
+			sv, err := semver.NewVersion(v)
+			return err == nil && sv.GreaterThan(want)
+		})
+		if at < 0 {
+			at = len(versions)
+		}
+	}
+	var out []string
+	for below, above := at-1, at; len(out) < 3 && (below >= 0 || above < len(versions)); below, above = below-1, above+1 {
+		if below >= 0 {
+			out = append(out, versions[below])
+		}
+		if above < len(versions) && len(out) < 3 {
+			out = append(out, versions[above])
+		}
+	}
+	return out
+}
