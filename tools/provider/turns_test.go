@@ -3,6 +3,7 @@ package provider
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,17 +42,11 @@ func TestAttemptsOfATurn(t *testing.T) {
 			for _, r := range s.Requests() {
 				attempts = append(attempts, r.ToolResults*10+r.Attempt)
 			}
-			if got, want := attempts, []int{1, 11, 2, 3, 4, 12}; !equal(got, want) {
+			if got, want := attempts, []int{1, 11, 2, 3, 4, 12}; !slices.Equal(got, want) {
 				t.Errorf("turns and attempts = %v, want %v", got, want)
 			}
 		})
 	}
-}
-
-func equal(a, b []int) bool {
-	x, _ := json.Marshal(a)
-	y, _ := json.Marshal(b)
-	return string(x) == string(y)
 }
 
 // A side request between two attempts must not use one up.
