@@ -169,6 +169,8 @@ func (c *claude) block(b, msg rawjson.Value, parent string, frame []byte) {
 			c.r.thinking(t)
 		}
 	case "redacted_thinking":
+	case "tool_result":
+		c.toolResult(b, frame)
 	case "tool_use":
 		id := b.Get("id").Str()
 		if m.toolIDs[id] || c.r.known(id) && !c.stream.calls[id] {
@@ -211,15 +213,19 @@ func (c *claude) user(v rawjson.Value, frame []byte) {
 	for b := range v.At("message", "content").Children() {
 		switch typ := b.Get("type").Str(); typ {
 		case "tool_result":
-			text := c.resultText(b.Get("content"), frame)
-			failed := b.Get("is_error").Bool()
-			c.r.toolResult(b.Get("tool_use_id").Str(), event.String(text), failed)
-			c.denied = failed && strings.Contains(normalizeText(text), "tool permission request failed")
+			c.toolResult(b, frame)
 		case "text", "image", "document":
 		default:
 			c.lost("user.content[].type="+typ, frame)
 		}
 	}
+}
+
+func (c *claude) toolResult(b rawjson.Value, frame []byte) {
+	text := c.resultText(b.Get("content"), frame)
+	failed := b.Get("is_error").Bool()
+	c.r.toolResult(b.Get("tool_use_id").Str(), event.String(text), failed)
+	c.denied = failed && strings.Contains(normalizeText(text), "tool permission request failed")
 }
 
 // resultText flattens the content of a tool result. Media stay as their type:

@@ -59,6 +59,7 @@ func tooLarge(detail string) verdict {
 var (
 	outOfCredits = verdict{Category: contract.CategoryInsufficientBalance, Detail: "workspace_credits_exhausted", UserAction: contract.ActionRecharge}
 	rateLimited  = verdict{Category: contract.CategoryRateLimit, Detail: "rate_limit_429", Retryable: true, UserAction: contract.ActionRetry}
+	noProvider   = verdict{Category: contract.CategoryAuth, Detail: "missing_api_key", Stage: contract.StageSessionInit, UserAction: contract.ActionFixConfig}
 	toolFailed   = verdict{Category: contract.CategoryToolError, Detail: "tool_error", Stage: contract.StageToolExecution, Retryable: true, UserAction: contract.ActionRetry}
 	clientError  = verdict{Category: contract.CategoryUpstream, Detail: "upstream_client_error", UserAction: contract.ActionNone}
 	lostSession  = verdict{Category: contract.CategoryProcessExit, Detail: "session_resume_expired", Stage: contract.StageSessionInit, Retryable: true, UserAction: contract.ActionRetry}
@@ -114,7 +115,8 @@ var accountTexts = []textRow{
 	row("r33 r41 r46 r47 r49", rateLimited, `\brate[ _-]limit(?:ed|_error|_exceeded| reached| exceeded|s)?\b`, `\brate_limit_reached`,
 		`too many requests`, `速率限制`, `请求频繁`, `(?:status|status code|code|error|rejected)[ :(]+429\b`, `\b429 \{`),
 	row("r10", auth("refresh_token_reused"), `refresh token was already used`, `refresh_token_reused`),
-	row("r9 r16 r21 r27", auth("missing_api_key"), `missing environment variable`, `no auth credentials found`, `llm not set`, `no llm provider configured`, `no api key`),
+	row("r27", noProvider, `no llm provider configured`),
+	row("r9 r16 r21", auth("missing_api_key"), `missing environment variable`, `no auth credentials found`, `llm not set`, `no api key`),
 	row("r1 r12 c089", auth("invalid_api_key"), `invalid api key`, `incorrect api key`, `api key not valid`, `invalid_api_key`),
 	row("r2 r4 r5 r8 r13 r14 r17 r18 r19 r20 r22 r23 r24 r25 r26", auth("auth_required"),
 		`not logged in`, `please run /login`, `authentication required`, `authentication_error`, `authentication_failed`, `failed to authenticate`,

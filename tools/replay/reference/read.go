@@ -20,11 +20,12 @@ type dialect interface {
 
 // The dialects that this package reads, by contract.Dialect.ID.
 const (
-	DialectCodex    = "codex"
-	DialectCodexMsg = "codex-msg"
-	DialectClaude   = "claude"
-	DialectPlain    = "plain"
-	DialectVersion  = "version"
+	DialectCodex      = "codex"
+	DialectCodexMsg   = "codex-msg"
+	DialectClaude     = "claude"
+	DialectClaudeJSON = "claude-json" // --output-format json: one object, or an array of all frames
+	DialectPlain      = "plain"
+	DialectVersion    = "version"
 )
 
 // ErrNoReader says that the reference has no reader for a dialect; a reading
@@ -38,7 +39,7 @@ func newDialect(id string, r *run) dialect {
 	switch id {
 	case DialectCodex, DialectCodexMsg:
 		return newCodex(r)
-	case DialectClaude:
+	case DialectClaude, DialectClaudeJSON:
 		return newClaude(r)
 	case DialectPlain:
 		return &plain{}

@@ -1,0 +1,57 @@
+package replay
+
+import (
+	"fmt"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
+)
+
+// Golden is the document of goldens/<adapter>/<family>/sha256-….events.json:
+// what one adapter makes of one fixture.
+type Golden struct {
+	SchemaVersion int           `json:"schema_version"`
+	Adapter       string        `json:"adapter"`
+	Agent         string        `json:"agent,omitempty"`
+	Dialect       string        `json:"dialect"`
+	Status        string        `json:"status"`
+	Events        []event.Event `json:"events"`
+	Reading       GoldenReading `json:"reading"`
+}
+
+// GoldenReading is the summary of a reading: what its events do not say.
+type GoldenReading struct {
+	ReportedResult    string                          `json:"reported_result,omitempty"`
+	RunResult         contract.RunResult              `json:"run_result,omitempty"`
+	WeakSuccess       bool                            `json:"weak_success,omitempty"`
+	Failure           *contract.FailureClassification `json:"failure,omitempty"`
+	Texts             []string                        `json:"texts,omitempty"`
+	Usage             map[string]int64                `json:"usage,omitempty"`
+	Terminals         int                             `json:"terminals,omitempty"`
+	DuplicateToolUses int                             `json:"duplicate_tool_uses,omitempty"`
+	Unknown           map[string]int                  `json:"unknown,omitempty"`
+	Deviations        map[string]int                  `json:"deviations,omitempty"`
+	Signals           []string                        `json:"signals,omitempty"`
+}
+
+// GoldenBytes returns the golden of a reading of a sanitized transcript. The
+// same reading always gives the same bytes.
+func GoldenBytes(r *Reading) ([]byte, error) {
+	g := Golden{
+		SchemaVersion: contract.SchemaVersion, Adapter: r.Adapter, Agent: r.Agent, Dialect: r.Dialect, Status: r.Status,
+		Events: r.Events,
+		Reading: GoldenReading{
+			ReportedResult: r.ReportedResult, RunResult: r.RunResult, WeakSuccess: r.WeakSuccess, Failure: r.Failure,
+			Texts: r.Texts, Usage: r.Usage, Terminals: r.Terminals, DuplicateToolUses: r.DuplicateToolUses,
+			Unknown: r.Unknown, Deviations: r.Deviations, Signals: r.Signals,
+		},
+	}
+	if g.Events == nil {
+		g.Events = []event.Event{}
+	}
+	b, err := contract.Encode(g)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a golden of adapter %q: %w", r.Adapter, err)
+	}
+	return b, nil
+}

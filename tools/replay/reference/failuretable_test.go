@@ -1,0 +1,90 @@
+package reference
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// tableRow is a row of the public error-texts table: agent, text, verdict,
+// action and retryability.
+var tableRow = regexp.MustCompile("^\\| (\\d+) \\| ([^|]+?) \\| `(.*?)`(?: in result\\.error)? \\| ([^|]+?) \\| ([^|]+?) \\|")
+
+var verdictWords = regexp.MustCompile(`^([a-z_]+)/([a-z_0-9]+)`)
+
+// TestErrorTextTable holds the table of error texts against the public one:
+// every text that means a failure must be known and mean that one, every text
+// that means none must not be taken for one.
+func TestErrorTextTable(t *testing.T) {
+	f, err := os.Open(filepath.Join(sharedFolder(t), "research", "error-texts.md"))
+	if err != nil {
+		t.Skip("no error-texts table beside the repository")
+	}
+	defer func() { _ = f.Close() }()
+	rows := 0
+	for in := bufio.NewScanner(f); in.Scan(); {
+		m := tableRow.FindStringSubmatch(strings.ReplaceAll(in.Text(), `\|`, "¦"))
+		if m == nil {
+			continue
+		}
+		rows++
+		t.Run("row "+m[1], func(t *testing.T) { checkTableRow(t, m) })
+	}
+	if rows < 60 {
+		t.Errorf("only %d rows were understood", rows)
+	}
+}
+
+// agentID is the id that the table's second column stands for.
+func agentID(column string) string {
+	id, _, _ := strings.Cut(column, " ")
+	return id
+}
+
+func checkTableRow(t *testing.T, m []string) {
+	text, want, action := strings.ReplaceAll(m[3], "¦", "|"), m[4], m[5]
+	got := classifyStderr(agentID(m[2]), []byte(text+"\n"))
+	words := verdictWords.FindStringSubmatch(want)
+	if strings.HasPrefix(text, "exit code") {
+		return // decided by the exit code, not by a text
+	}
+	if words == nil {
+		if strings.HasPrefix(want, "none (diagnostic") && got != nil {
+			t.Errorf("%q is no failure, got %s/%s", text, got.Category, got.Detail)
+		}
+		return
+	}
+	if got == nil {
+		t.Fatalf("%q is not known, want %s", text, want)
+	}
+	if have := fmt.Sprintf("%s/%s", got.Category, got.Detail); have != words[0] && !strings.Contains(want, got.Detail) {
+		t.Errorf("%q: got %s, want %s", text, have, want)
+	}
+	if a, r, ok := strings.Cut(action, ", "); ok && len(a) < 20 {
+		if string(got.UserAction) != a || got.Retryable != strings.HasPrefix(r, "yes") {
+			t.Logf("%q: got %s, retryable %v; the table has %s", text, got.UserAction, got.Retryable, action)
+		}
+	}
+}
+
+func sharedFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "..", "shared")
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("no go.mod above the test's folder")
+		}
+		dir = parent
+	}
+}
