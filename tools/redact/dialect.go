@@ -1,0 +1,160 @@
+package redact
+
+import (
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/paths"
+)
+
+// What a path means for its value.
+const (
+	fLiteral paths.Flags = 1 << iota
+	fName
+	fVocabulary
+	fModel
+	fMeasured
+	fEncoded
+	fMap
+	fOpaque
+	fPiece
+)
+
+// dialect is the compiled form of contract.Dialect.
+type dialect struct {
+	id        string
+	plain     bool // stdout is the model's text
+	rpc       bool
+	jsonrpc   bool
+	set       paths.Set
+	pieces    []*pieceRule
+	synthetic []condition
+}
+
+func compileDialect(c *contract.Dialect) (*dialect, error) {
+	d := &dialect{
+		id: c.ID, plain: c.Transport == contract.TransportPlain,
+		rpc: c.ProtocolFamily.IsRPC(), jsonrpc: c.ProtocolFamily == contract.FamilyACP,
+	}
+	rr := &c.Redact
+	// Every discriminator and enum of the normalizer is a literal, or
+	// normalize(raw) and normalize(sanitized) would differ (DESIGN D5).
+	for _, k := range c.Kind {
+		if k.Mode == "value" || k.Mode == "set" {
+			if err := d.set.Add(k.Path, fLiteral); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, l := range []struct {
+		list []string
+		flag paths.Flags
+	}{
+		{c.EventType, fLiteral}, {c.Enums, fLiteral}, {rr.Literals, fLiteral}, {rr.Names, fName},
+		{rr.Vocabulary, fVocabulary}, {rr.Model, fModel}, {rr.Measured, fMeasured}, {rr.Encoded, fEncoded},
+		{c.Maps, fMap}, {c.Opaque, fOpaque},
+	} {
+		for _, p := range l.list {
+			if err := d.set.Add(p, l.flag); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, p := range rr.Pieces {
+		if err := d.set.Add(p.Path, fPiece); err != nil {
+			return nil, err
+		}
+		compiled, err := compilePiece(p)
+		if err != nil {
+			return nil, err
+		}
+		d.pieces = append(d.pieces, compiled)
+	}
+	var err error
+	d.synthetic, err = compileMatches(rr.Synthetic)
+	return d, err
+}
+
+// scenario knows what the provider sent as the model.
+type scenario struct {
+	exact map[string]bool // whole texts and their lines, trimmed
+	whole []string        // whole texts
+	long  []string        // whole texts long enough to be looked for inside others
+}
+
+// Lengths from which a text counts when it stands inside another one.
+const (
+	minInside    = 8
+	minSubstring = 8
+)
+
+func newScenario(texts []string) scenario {
+	s := scenario{exact: map[string]bool{}}
+	for _, t := range texts {
+		t = strings.TrimSpace(t)
+		if t == "" {
+			continue
+		}
+		s.exact[t] = true
+		s.whole = append(s.whole, t)
+		if len(t) >= minInside {
+			s.long = append(s.long, t)
+		}
+		for _, line := range strings.Split(t, "\n") {
+			if line = strings.TrimSpace(line); len(line) >= 4 {
+				s.exact[line] = true
+			}
+		}
+	}
+	return s
+}
+
+// has says that the model wrote the text: a scenario text, a line of one, or a
+// part that is long enough.
+func (s *scenario) has(text string) bool {
+	t := strings.TrimSpace(text)
+	if s.exact[t] {
+		return true
+	}
+	if len(t) < minSubstring {
+		return false
+	}
+	for _, w := range s.whole {
+		if strings.Contains(w, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// enumLike says that a value looks like a constant of a protocol: short,
+// without white space at the edges, and no identifier, token, path or address.
+func (r *run) enumLike(v string) bool {
+	if v == "" || len(v) > 64 || isInert(v) {
+		return false
+	}
+	digits := 0
+	for i := range len(v) {
+		c := v[i]
+		if isDigit(c) {
+			digits++
+		}
+		if !isAlnum(c) && strings.IndexByte("_-.:/ <>+", c) < 0 {
+			return false
+		}
+	}
+	if digits > 10 || v[0] == ' ' || v[0] == '/' || v[0] == '.' || v[len(v)-1] == ' ' || strings.Count(v, " ") > 3 {
+		return false
+	}
+	if strings.Contains(v, "//") || looksLikeID(v) && !isVersion(v) {
+		return false
+	}
+	secret := false
+	r.scanner.matches(v, false, func(match) { secret = true })
+	return !secret
+}
+
+// isVersion knows 2.1.332, 0.148.0-alpha.9 and 2025.11.06-8fe8a63.
+func isVersion(v string) bool {
+	return len(v) > 2 && (isDigit(v[0]) || v[0] == 'v') && strings.Count(v, ".") >= 1 && len(v) <= 32
+}

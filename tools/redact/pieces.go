@@ -1,0 +1,309 @@
+package redact
+
+import (
+	"bytes"
+	"hash/maphash"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/paths"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+)
+
+// group is one text that came in pieces.
+type group struct {
+	joined   string
+	buf      strings.Builder
+	bounds   []int // where each piece ends
+	out      []string
+	flags    paths.Flags
+	resolved bool
+}
+
+// groups are the piecewise texts of a run.
+type groups struct {
+	open map[string]*group
+	all  []*group
+	refs map[pieceRef]pieceOf
+	runs map[uint64][]runOf
+	seed maphash.Seed
+}
+
+type pieceRef struct{ frame, offset int }
+
+type pieceOf struct {
+	g *group
+	n int
+}
+
+// runOf is a text that pieces from the first on make, without white space at
+// its edges.
+type runOf struct {
+	g    *group
+	n    int // number of pieces
+	a, b int // range in the joined text
+}
+
+// collectPieces notes which values of a frame are pieces. Shift is where the
+// parsed text begins in the record's line.
+func (r *run) collectPieces(root rawjson.Value, body []byte, shift int) {
+	for i, p := range r.d.pieces {
+		prefix := string(rune('A' + i))
+		if anyHolds(p.end, root) {
+			key, all := p.key(root)
+			if all {
+				delete(r.groups.open, prefix+key)
+			} else {
+				for k := range r.groups.open {
+					if strings.HasPrefix(k, prefix) {
+						delete(r.groups.open, k)
+					}
+				}
+			}
+		}
+		if !bytes.Contains(body, []byte(p.marker)) || !p.when.holds(root) {
+			continue
+		}
+		key, _ := p.key(root)
+		lookup(root, p.path, func(v rawjson.Value) {
+			if v.Kind() != rawjson.String {
+				return
+			}
+			g := r.groups.open[prefix+key]
+			if g == nil {
+				g = &group{flags: r.pieceFlags(p)}
+				r.groups.open[prefix+key] = g
+				r.groups.all = append(r.groups.all, g)
+			}
+			g.buf.WriteString(v.Str())
+			g.bounds = append(g.bounds, g.buf.Len())
+			if r.groups.refs == nil {
+				r.groups.refs = map[pieceRef]pieceOf{}
+			}
+			at, _ := v.Range()
+			r.groups.refs[pieceRef{r.frame, at + shift}] = pieceOf{g, len(g.bounds) - 1}
+		})
+	}
+}
+
+func (r *run) pieceFlags(p *pieceRule) paths.Flags {
+	st := r.d.set.Root()
+	for _, s := range p.path {
+		if s == "[]" {
+			st = st.Elem()
+		} else {
+			st = st.Key(s)
+		}
+	}
+	return st.Flags()
+}
+
+// finish joins the pieces when all records have been read.
+func (r *run) finish() {
+	g := &r.groups
+	g.runs = map[uint64][]runOf{}
+	g.seed = maphash.MakeSeed()
+	for _, t := range g.all {
+		t.joined = t.buf.String()
+		text := t.flags&(fModel|fVocabulary) != 0
+		switch {
+		case text && r.in.Hermetic && !r.scenario.has(t.joined):
+			r.written[t.joined] = true
+		case text:
+			r.model[t.joined] = true
+		}
+		if c := firstByte(t.joined); c != '{' && c != '[' && len(t.bounds) > 1 {
+			g.index(t)
+		}
+	}
+}
+
+// index notes every text that the first n pieces make.
+func (g *groups) index(t *group) {
+	lead := len(t.joined) - len(strings.TrimLeft(t.joined, " \t\r\n"))
+	var h maphash.Hash
+	h.SetSeed(g.seed)
+	done := lead
+	for n, end := range t.bounds {
+		stop := max(done, len(strings.TrimRight(t.joined[:end], " \t\r\n")))
+		h.WriteString(t.joined[done:stop])
+		done = stop
+		if n > 0 && stop > lead {
+			sum := h.Sum64()
+			g.runs[sum] = append(g.runs[sum], runOf{t, n + 1, lead, stop})
+		}
+	}
+}
+
+// runText returns the placeholders of the pieces for a text that a run of
+// pieces makes.
+func (r *run) runText(s string) (string, bool) {
+	if len(r.groups.runs) == 0 {
+		return "", false
+	}
+	t := strings.Trim(s, " \t\r\n")
+	for _, c := range r.groups.runs[maphash.String(r.groups.seed, t)] {
+		if c.g.joined[c.a:c.b] != t {
+			continue
+		}
+		r.resolve(c.g)
+		lead := len(s) - len(strings.TrimLeft(s, " \t\r\n"))
+		out := strings.Trim(strings.Join(c.g.out[:c.n], ""), " \t\r\n")
+		return s[:lead] + out + s[lead+len(t):], true
+	}
+	return "", false
+}
+
+// resolve redacts a joined text and cuts it into its pieces again.
+func (r *run) resolve(g *group) {
+	if g.resolved {
+		return
+	}
+	g.resolved = true
+	s := g.joined
+	var edits []edit
+	done := false
+	if c := firstByte(s); c == '{' || c == '[' {
+		edits, done = r.jsonEdits(s, 0, true)
+	}
+	if !done && !isInert(s) {
+		if r.isWritten(s) {
+			edits = r.wordEdits(s)
+		} else {
+			edits = r.denyEdits(s, 0)
+		}
+	}
+	g.out = r.cut(s, edits, g.bounds)
+	total := 0
+	for i, p := range g.out {
+		if n := missing(rawjson.UTF16Len(piece(g, i)), len(p)); n > 0 && !done {
+			g.out[i] = pad(p, n)
+		}
+		total += rawjson.UTF16Len(g.out[i])
+	}
+	if n := missing(rawjson.UTF16Len(s), total); n > 0 && len(g.out) > 0 && !done {
+		g.out[len(g.out)-1] = pad(g.out[len(g.out)-1], n)
+	}
+}
+
+func piece(g *group, i int) string {
+	from := 0
+	if i > 0 {
+		from = g.bounds[i-1]
+	}
+	return g.joined[from:g.bounds[i]]
+}
+
+// pad lengthens s by n or more before its trailing white space.
+func pad(s string, n int) string {
+	t := strings.TrimRight(s, " \t\r\n")
+	return t + padding(n) + s[len(t):]
+}
+
+// cut distributes the redacted text over the pieces: what stays is cut where
+// it was cut, a stretch has a placeholder for each piece that it runs through,
+// and any other replacement is shared out so that no piece with something in
+// it becomes empty.
+func (r *run) cut(s string, edits []edit, bounds []int) []string {
+	out := make([]strings.Builder, len(bounds))
+	n := 0
+	skip := func(at int) { // to the piece that holds the byte
+		for n < len(bounds)-1 && bounds[n] <= at {
+			n++
+		}
+	}
+	keep := func(from, to int) {
+		for from < to {
+			skip(from)
+			end := min(to, bounds[n])
+			out[n].WriteString(s[from:end])
+			from = end
+		}
+	}
+	at := 0
+	for _, e := range edits {
+		keep(at, e.start)
+		at = e.end
+		skip(e.start)
+		first := n
+		skip(e.end - 1)
+		last := n
+		n = first
+		switch {
+		case first == last:
+			out[n].WriteString(e.text)
+		case e.split:
+			r.cutSplit(s, e, bounds, out, first)
+		default:
+			share(e.text, nonEmpty(e, bounds, first, last), out)
+		}
+		n = last
+	}
+	keep(at, len(s))
+	parts := make([]string, len(bounds))
+	for i := range out {
+		parts[i] = out[i].String()
+	}
+	return parts
+}
+
+// cutSplit gives each part of a stretch the placeholder of that part.
+func (r *run) cutSplit(s string, e edit, bounds []int, out []strings.Builder, n int) {
+	for from := e.start; from < e.end; n++ {
+		end := min(e.end, bounds[n])
+		if end <= from {
+			continue
+		}
+		out[n].WriteString(apply(s[from:end], shifted(r.stretch(nil, s, from, end), -from)))
+		from = end
+	}
+}
+
+func shifted(edits []edit, by int) []edit {
+	for i := range edits {
+		edits[i].start += by
+		edits[i].end += by
+	}
+	return edits
+}
+
+// nonEmpty lists the pieces first…last that hold a byte of the edit.
+func nonEmpty(e edit, bounds []int, first, last int) []int {
+	var list []int
+	from := e.start
+	for n := first; n <= last; n++ {
+		end := min(e.end, bounds[n])
+		if end > from {
+			list = append(list, n)
+			from = end
+		}
+	}
+	return list
+}
+
+// share cuts a text into one part for each piece.
+func share(text string, pieces []int, out []strings.Builder) {
+	if len(text) < len(pieces) {
+		text = lengthen(text, len(pieces))
+	}
+	from := 0
+	for i, n := range pieces {
+		to := (i + 1) * len(text) / len(pieces)
+		for to < len(text) && !utf8.RuneStart(text[to]) {
+			to++
+		}
+		if to > from {
+			out[n].WriteString(text[from:to])
+			from = to
+		}
+	}
+}
+
+// lengthen makes a replacement at least n bytes long; a quoted one inside its
+// quotes.
+func lengthen(text string, n int) string {
+	if strings.HasSuffix(text, `"`) && len(text) > 1 {
+		return text[:len(text)-1] + padding(n-len(text)) + `"`
+	}
+	return text + padding(n-len(text))
+}

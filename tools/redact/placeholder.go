@@ -1,0 +1,174 @@
+package redact
+
+import (
+	"strconv"
+	"strings"
+)
+
+// The constants that stand for values without a number.
+const (
+	timePlaceholder = "<time>" // every timestamp and duration in a text
+	padStart        = "<pad"   // <pad____> lengthens a text to its length class
+)
+
+// kinds are the words of the placeholder grammar <kind:N>.
+var kinds = map[string]bool{
+	"text": true, "id": true, "uuid": true, "email": true, "url": true, "host": true,
+	"ip": true, "token": true, "bytes": true, "num": true,
+}
+
+// names hands out placeholders. A placeholder is a function of the value: the
+// first kind that a value is met with stays (DESIGN D5).
+type names struct {
+	byValue  map[string]string
+	last     map[string]int
+	reserved map[string]bool // placeholders that the raw transcript already holds
+}
+
+func newNames() *names {
+	return &names{byValue: map[string]string{}, last: map[string]int{}, reserved: map[string]bool{}}
+}
+
+// get returns the placeholder <kind:N> of the value.
+func (n *names) get(kind, value string) string {
+	if p, ok := n.byValue[value]; ok {
+		return p
+	}
+	p := n.fresh(kind, "<"+kind+":", ">")
+	n.byValue[strings.Clone(value)] = p
+	return p
+}
+
+// path returns the name pN of a path. Paths are numbered apart from texts.
+func (n *names) path(value string) string {
+	key := "\x00path\x00" + value
+	if p, ok := n.byValue[key]; ok {
+		return p
+	}
+	p := n.fresh("path", "p", "")
+	n.byValue[key] = p
+	return p
+}
+
+func (n *names) fresh(kind, before, after string) string {
+	for {
+		n.last[kind]++
+		p := before + strconv.Itoa(n.last[kind]) + after
+		if !n.reserved[p] {
+			return p
+		}
+	}
+}
+
+// reserve notes every placeholder that stands in s, so that none is handed
+// out twice when a transcript holds some from elsewhere.
+func (n *names) reserve(s string) {
+	for i := 0; i < len(s); i++ {
+		end := inertAt(s, i)
+		if end == 0 {
+			continue
+		}
+		tok := s[i:end]
+		if tok[0] != '<' {
+			tok = pathName(tok)
+		}
+		n.reserved[strings.Clone(tok)] = true
+		i = end - 1
+	}
+}
+
+// pathName cuts pN out of a sanitized path such as /w/p3.html.
+func pathName(p string) string {
+	p = p[strings.LastIndexAny(p, `/\`)+1:]
+	name, _, _ := strings.Cut(p, ".")
+	return name
+}
+
+// inertAt returns the end of the placeholder or sanitized path that starts at
+// i, or 0.
+func inertAt(s string, i int) int {
+	switch c := s[i]; {
+	case c == '<':
+		return placeholderAt(s, i)
+	case c == '/' || c == '\\' || c == 'p' || c == 'C' || c == '.':
+		if i > 0 && isPathByte(s[i-1]) {
+			return 0
+		}
+		return sanitizedPathAt(s, i)
+	}
+	return 0
+}
+
+func placeholderAt(s string, i int) int {
+	rest := s[i:]
+	if strings.HasPrefix(rest, timePlaceholder) {
+		return i + len(timePlaceholder)
+	}
+	if strings.HasPrefix(rest, padStart) {
+		j := len(padStart)
+		for j < len(rest) && rest[j] == '_' {
+			j++
+		}
+		if j < len(rest) && rest[j] == '>' {
+			return i + j + 1
+		}
+		return 0
+	}
+	j := 1
+	for j < len(rest) && rest[j] >= 'a' && rest[j] <= 'z' && j < 8 {
+		j++
+	}
+	if j >= len(rest) || rest[j] != ':' || !kinds[rest[1:j]] {
+		return 0
+	}
+	d := j + 1
+	for d < len(rest) && isDigit(rest[d]) {
+		d++
+	}
+	if d == j+1 || d-j > 10 || d >= len(rest) || rest[d] != '>' {
+		return 0
+	}
+	return i + d + 1
+}
+
+// isInert reports whether s holds nothing but placeholders, sanitized paths
+// and white space.
+func isInert(s string) bool {
+	for i := 0; i < len(s); {
+		if isSpace(s[i]) {
+			i++
+			continue
+		}
+		end := inertAt(s, i)
+		if end == 0 {
+			return false
+		}
+		i = end
+	}
+	return true
+}
+
+// padding returns a text of at least n bytes that means nothing.
+func padding(n int) string {
+	return padStart + strings.Repeat("_", max(0, n-len(padStart)-1)) + ">"
+}
+
+// lengthClasses are the lengths in UTF-16 units at which readers of v0.19.2
+// change their mind (role-marker guard, corpus tails, ACP cut, frame limit).
+var lengthClasses = []int{64, 2000, 8000, 128000}
+
+// missing returns how many units a text of length have needs to be as long as
+// the class of a text of length want demands, or 0.
+func missing(want, have int) int {
+	for i := len(lengthClasses) - 1; i >= 0; i-- {
+		if limit := lengthClasses[i]; want > limit {
+			return max(0, limit+1-have)
+		}
+	}
+	return 0
+}
+
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isSpace(c byte) bool  { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+func isAlnum(c byte) bool  { return isLetter(c) || isDigit(c) }

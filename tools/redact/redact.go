@@ -1,0 +1,232 @@
+// Package redact turns a raw transcript into one that may be published. It
+// denies by default: what the rules of a dialect and the public vocabulary do
+// not name is replaced, token by token and in place, by a placeholder that
+// depends on the value alone (DESIGN D5). The same package has the leak scan
+// that runs over everything that leaves the private store, and the comparison
+// that proves that readers see no difference.
+//
+// No error, report or finding of this package holds a byte of the transcript;
+// the words in a Report are masked.
+package redact
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+)
+
+// Version is redaction.tool_version of an observation. It changes when the
+// same raw transcript gives other sanitized bytes.
+const Version = "1.0.0"
+
+// maxNesting is how deep JSON inside strings is read.
+const maxNesting = 4
+
+// Redactor redacts transcripts of every dialect. It is safe for use by several
+// goroutines.
+type Redactor struct {
+	families *contract.Families
+	dialects map[string]*dialect
+	lex      *lexicon
+}
+
+// Input says what is known about one run.
+type Input struct {
+	// Dialect is the id of a dialect in registry/families.json.
+	Dialect string
+	// Hermetic says that the model provider was ours, so that ScenarioTexts is
+	// all that the model said. Text at model paths that is not among it was
+	// written by the CLI.
+	Hermetic bool
+	// ScenarioTexts are the texts that the provider sent as the model, each
+	// whole.
+	ScenarioTexts []string
+	// Secrets are the values of the child's environment that must not survive.
+	Secrets []string
+	// Cwd, Home and TempDir are the child's folders.
+	Cwd, Home, TempDir string
+	// PromptOnStdin says that stdin is the prompt as plain text; the sanitized
+	// transcript then refers to the probe's prompt.
+	PromptOnStdin bool
+}
+
+// Report is the outcome of one redaction.
+type Report struct {
+	Status contract.RedactionStatus
+	// UnknownWords are words of texts of the CLI or provider that the
+	// vocabulary does not have, masked (first letter and length), sorted.
+	UnknownWords []string
+	// Findings are what the leak scan found in the sanitized transcript. The
+	// line of a finding is the record's number.
+	Findings []Finding
+	// Unsure says why a person must look, without any byte of the transcript.
+	Unsure []string
+}
+
+// New compiles the rules of the families.
+func New(f *contract.Families, v *Vocabulary) (*Redactor, error) {
+	lex, err := newLexicon(v)
+	if err != nil {
+		return nil, err
+	}
+	r := &Redactor{families: f, dialects: map[string]*dialect{}, lex: lex}
+	for i := range f.Dialects {
+		d, err := compileDialect(&f.Dialects[i])
+		if err != nil {
+			return nil, fmt.Errorf("compiling redaction rules of dialect %q: %w", f.Dialects[i].ID, err)
+		}
+		r.dialects[f.Dialects[i].ID] = d
+	}
+	return r, nil
+}
+
+// run is the state of one redaction.
+type run struct {
+	d        *dialect
+	lex      *lexicon
+	in       Input
+	names    *names
+	scanner  *Scanner
+	scenario scenario
+	known    []knownPath
+	survive  map[string]bool // whole strings that stay wherever they stand
+	written  map[string]bool // whole strings that the CLI or provider wrote
+	model    map[string]bool // whole strings that the model wrote
+	memo     map[string]string
+	groups   groups
+	frame    int // number of the record that is being read or written
+	unknowns map[string]bool
+	unsure   map[string]bool
+	quiet    bool // do not report unknown words
+	doc      rawjson.Doc
+	intern   map[string]string
+}
+
+type knownPath struct{ path, class string }
+
+// Redact returns the sanitized transcript. The error says that the input
+// cannot be redacted at all; whether the result may be published is for the
+// report's status to say: failed and manual_review_required may not.
+func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (*transcript.Transcript, Report, error) {
+	d := r.dialects[in.Dialect]
+	if d == nil {
+		return nil, Report{Status: contract.RedactionFailed}, fmt.Errorf("redacting: no dialect %q in families.json", in.Dialect)
+	}
+	scanner, err := NewScanner(r.families, in.Secrets)
+	if err != nil {
+		return nil, Report{Status: contract.RedactionFailed}, err
+	}
+	s := newRun(d, r.lex, in, scanner)
+	for i := range raw.Records {
+		s.frame = i
+		s.collect(&raw.Records[i])
+	}
+	s.finish()
+	out := &transcript.Transcript{}
+	prompt := false
+	for i := range raw.Records {
+		s.frame = i
+		rec := raw.Records[i]
+		if rec.Stream == transcript.Stdin && in.PromptOnStdin {
+			if prompt {
+				continue
+			}
+			prompt = true
+			rec.Data, rec.Frame, rec.DataRef, rec.Deviations = nil, nil, "prompt", nil
+		} else if rec.Dir != transcript.Process && rec.DataRef == "" {
+			s.rewrite(&rec)
+		}
+		rec.At = time.Duration(len(out.Records)) * time.Millisecond
+		out.Records = append(out.Records, rec)
+	}
+	return out, s.report(out), nil
+}
+
+func newRun(d *dialect, lex *lexicon, in Input, scanner *Scanner) *run {
+	s := &run{
+		d: d, lex: lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(in.ScenarioTexts),
+		survive: map[string]bool{}, written: map[string]bool{}, model: map[string]bool{},
+		memo: map[string]string{}, unknowns: map[string]bool{}, unsure: map[string]bool{}, intern: map[string]string{},
+	}
+	s.groups.open = map[string]*group{}
+	for _, k := range []knownPath{{in.Cwd, "w"}, {in.Home, "h"}, {in.TempDir, "t"}} {
+		if k.path = strings.TrimRight(k.path, `/\`); len(k.path) > 1 {
+			s.known = append(s.known, k)
+		}
+	}
+	sort.SliceStable(s.known, func(i, j int) bool { return len(s.known[i].path) > len(s.known[j].path) })
+	return s
+}
+
+func (r *run) report(out *transcript.Transcript) Report {
+	rep := Report{Status: contract.RedactionPassed}
+	for i := range out.Records {
+		rec := &out.Records[i]
+		for _, b := range [][]byte{rec.Data, rec.Frame} {
+			for _, f := range r.scanner.Scan(b) {
+				f.Line = i + 1
+				rep.Findings = append(rep.Findings, f)
+			}
+		}
+	}
+	rep.Findings = append(rep.Findings, r.scanJoined(out)...)
+	for w := range r.unknowns {
+		rep.UnknownWords = append(rep.UnknownWords, mask(w))
+	}
+	sort.Strings(rep.UnknownWords)
+	for u := range r.unsure {
+		rep.Unsure = append(rep.Unsure, u)
+	}
+	sort.Strings(rep.Unsure)
+	switch {
+	case len(rep.Findings) > 0:
+		rep.Status = contract.RedactionFailed
+	case len(rep.Unsure) > 0:
+		rep.Status = contract.RedactionReview
+	}
+	return rep
+}
+
+// scanJoined runs the views that need the whole transcript: pieces joined and
+// what spans lines.
+func (r *run) scanJoined(out *transcript.Transcript) []Finding {
+	v := &view{s: r.scanner, seen: map[Finding]bool{}}
+	for i := range out.Records {
+		rec := &out.Records[i]
+		line := string(rec.Data)
+		if rec.Frame != nil {
+			line = string(rec.Frame)
+		}
+		if !v.hasPieces(line) {
+			continue
+		}
+		v.line = i + 1
+		var d rawjson.Doc
+		if d.Parse([]byte(line)) == nil {
+			v.pieces(d.Root(), span{0, len(line)})
+		}
+	}
+	v.joined()
+	return v.found
+}
+
+func (r *run) unknown(w string) {
+	if !r.quiet && len(r.unknowns) < 1000 && r.names.byValue[w] == "" {
+		r.unknowns[w] = true
+	}
+}
+
+// mask keeps the first letter and the length of a word.
+func mask(w string) string {
+	c, n := utf8.DecodeRuneInString(w)
+	if c == utf8.RuneError {
+		return fmt.Sprintf("? (%d)", len(w))
+	}
+	return fmt.Sprintf("%c%s (%d)", c, strings.Repeat("*", min(utf8.RuneCountInString(w[n:]), 12)), utf8.RuneCountInString(w))
+}

@@ -1,0 +1,238 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/paths"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+)
+
+// rewrite replaces the bytes of one record by their sanitized form.
+func (r *run) rewrite(rec *transcript.Record) {
+	line := rec.Line()
+	body := bytes.TrimSpace(line)
+	if len(body) == 0 {
+		rec.Frame = nil
+		rec.Data = bytes.Clone(line)
+		return
+	}
+	shift := bytes.Index(line, body)
+	rec.Data, rec.Frame = nil, nil
+	if c := body[0]; (c == '{' || c == '[') && r.doc.Parse(body) == nil {
+		w := r.writer(rec, shift)
+		w.value(r.doc.Root(), r.d.set.Root(), false)
+		out := apply(string(body), w.edits)
+		r.store(rec, line, shift, len(body), out)
+		return
+	}
+	deviate(rec, rec.Stream == transcript.Stdout && !r.d.plain, transcript.DeviationNotJSON)
+	out := r.textLine(string(body), rec)
+	rec.Data = slices.Concat(line[:shift], []byte(out), line[shift+len(body):])
+}
+
+// store stores a sanitized JSON line as frame or data.
+func (r *run) store(rec *transcript.Record, line []byte, shift, n int, out string) {
+	root := r.doc.Root()
+	deviate(rec, rec.Stream == transcript.Stdout && root.HasDuplicateKeys(), transcript.DeviationDuplicateKey)
+	if r.d.rpc && rec.Stream != transcript.Stderr {
+		deviate(rec, root.Kind() == rawjson.Array, transcript.DeviationBatch)
+		missing := r.d.jsonrpc && root.Kind() == rawjson.Object && !root.Get("jsonrpc").Exists()
+		deviate(rec, missing, transcript.DeviationNoJSONRPC)
+		rest := string(line[:shift]) + string(line[shift+n:])
+		ended := rest == "\n" || rest == "\r\n" && slices.Contains(rec.Deviations, transcript.DeviationCRLF) ||
+			rest == "" && slices.Contains(rec.Deviations, transcript.DeviationTruncatedTail)
+		if ended && !missing && transcript.FrameProblem([]byte(out)) == "" {
+			rec.Frame = []byte(out)
+			return
+		}
+	}
+	rec.Data = slices.Concat(line[:shift], []byte(out), line[shift+n:])
+}
+
+func deviate(rec *transcript.Record, is bool, what string) {
+	if is && !slices.Contains(rec.Deviations, what) {
+		rec.Deviations = append(slices.Clip(rec.Deviations), what)
+	}
+}
+
+// textLine redacts a line that is no JSON object or array.
+func (r *run) textLine(s string, rec *transcript.Record) string {
+	if c := s[0]; c == '{' || c == '[' {
+		if whole, ok := completeJSON(s); ok && r.doc.Parse([]byte(whole)) == nil {
+			w := r.writer(rec, 0)
+			w.quiet = true
+			w.value(r.doc.Root(), r.d.set.Root(), false)
+			return apply(s, clip(w.edits, len(s)))
+		}
+	}
+	switch {
+	case isInert(s):
+		return s
+	case rec.Stream == transcript.Stdin,
+		r.in.Hermetic && r.scenario.has(s),
+		r.d.plain && rec.Stream == transcript.Stdout && !r.in.Hermetic:
+		return r.padded(s, apply(s, r.denyEdits(s, 0)))
+	}
+	return r.padded(s, apply(s, r.wordEdits(s)))
+}
+
+// clip drops what edits put behind the end of a text that was completed.
+func clip(edits []edit, n int) []edit {
+	for i, e := range edits {
+		if e.start >= n {
+			return edits[:i]
+		}
+		edits[i].end = min(e.end, n)
+	}
+	return edits
+}
+
+// writer collects the edits of one JSON text.
+type writer struct {
+	r     *run
+	frame int
+	shift int
+	depth int  // of JSON inside strings
+	quiet bool // a cut text: its pieces are not those of a frame
+	edits []edit
+}
+
+func (r *run) writer(rec *transcript.Record, shift int) *writer {
+	return &writer{r: r, frame: r.frame, shift: shift}
+}
+
+func (w *writer) value(v rawjson.Value, st paths.State, opaque bool) {
+	f := st.Flags()
+	opaque = opaque || f&fOpaque != 0
+	switch v.Kind() {
+	case rawjson.String:
+		w.str(v, f)
+	case rawjson.Number:
+		w.number(v, f&fMeasured != 0 || w.depth > 0 && measuredKey(v.Key()))
+	case rawjson.Array:
+		if f&fEncoded != 0 && w.bytes(v) {
+			return
+		}
+		next := st.Elem()
+		for c := range v.Children() {
+			w.value(c, next, opaque)
+		}
+	case rawjson.Object:
+		for c := range v.Children() {
+			k := w.r.key(c)
+			w.memberName(c, k, f&fMap != 0, opaque)
+			w.value(c, st.Key(k), opaque)
+		}
+	}
+}
+
+func (w *writer) str(v rawjson.Value, f paths.Flags) {
+	a, b := v.Range()
+	if b == a+2 {
+		return
+	}
+	if f&fPiece != 0 && !w.quiet && w.depth == 0 {
+		if p, ok := w.r.groups.refs[pieceRef{w.frame, a + w.shift}]; ok {
+			w.r.resolve(p.g)
+			w.replace(a, b, v.Str(), p.g.out[p.n])
+			return
+		}
+	}
+	s := v.Str()
+	if f&fEncoded != 0 {
+		if out, ok := w.r.base64(s, w.depth); ok {
+			w.replace(a, b, s, out)
+			return
+		}
+	}
+	w.replace(a, b, s, w.r.str(s, w.depth))
+}
+
+// replace rewrites the inside of a string token.
+func (w *writer) replace(a, b int, old, text string) {
+	if text == old {
+		return
+	}
+	q := rawjson.AppendQuote(nil, text)
+	w.edits = append(w.edits, edit{start: a + 1, end: b - 1, text: string(q[1 : len(q)-1])})
+}
+
+// number replaces measured numbers and those too long to be a count: zero
+// stays zero and the sign stays.
+func (w *writer) number(v rawjson.Value, measured bool) {
+	raw := string(v.Raw())
+	if !measured && len(strings.TrimLeft(raw, "-")) < 10 {
+		return
+	}
+	whole, _, _ := strings.Cut(strings.TrimPrefix(raw, "-"), ".")
+	if !measured && len(whole) < 10 && !strings.ContainsAny(raw, "eE") {
+		return
+	}
+	one := "1"
+	if raw[0] == '-' {
+		one = "-1"
+	}
+	if v.Float() == 0 || raw == one {
+		return
+	}
+	a, b := v.Range()
+	w.edits = append(w.edits, edit{start: a, end: b, text: one})
+}
+
+// measuredKey knows the members of error bodies that hold times.
+func measuredKey(k string) bool {
+	k = strings.ToLower(k)
+	for _, s := range []string{"_ms", "_at", "seconds", "duration", "elapsed", "reset", "retry", "timestamp", "expires"} {
+		if strings.Contains(k, s) && k != "status" {
+			return true
+		}
+	}
+	return false
+}
+
+// memberName replaces an object's key that is data.
+func (w *writer) memberName(v rawjson.Value, k string, data, opaque bool) {
+	switch {
+	case k == "" || isInert(k) || w.r.survive[k] || w.r.lex.names[k] || w.r.lex.codes[k]:
+		return
+	case !data && opaque && w.r.lex.key(k), !data && !opaque && protocolKey(k):
+		return
+	}
+	a, b := v.KeyRange()
+	w.replace(a, b, k, w.r.place(k))
+}
+
+// protocolKey says that a member name looks like one that a program's author
+// chose.
+func protocolKey(k string) bool {
+	if len(k) > 64 || isDigit(k[0]) || k[0] == '-' || k[0] == '.' || looksLikeID(k) && !strings.Contains(k, "ephemeral") {
+		return false
+	}
+	for i := range len(k) {
+		if !isAlnum(k[i]) && strings.IndexByte("_$.-", k[i]) < 0 {
+			return false
+		}
+	}
+	return !isSlug(k)
+}
+
+// jsonEdits redacts JSON inside a text. With cut the text may end early.
+func (r *run) jsonEdits(s string, depth int, cut bool) ([]edit, bool) {
+	var d rawjson.Doc
+	n := len(s)
+	if d.Parse([]byte(s)) != nil {
+		whole, ok := "", false
+		if cut {
+			whole, ok = completeJSON(s)
+		}
+		if !ok || d.Parse([]byte(whole)) != nil {
+			return nil, false
+		}
+	}
+	w := &writer{r: r, frame: -1, depth: depth + 1, quiet: true}
+	w.value(d.Root(), paths.State{}, true)
+	return clip(w.edits, n), true
+}

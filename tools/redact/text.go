@@ -1,0 +1,248 @@
+package redact
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+)
+
+// edit replaces s[start:end] by text. The replacement of a split edit may be
+// cut at any byte of the source, because each part of the source has a
+// placeholder of its own.
+type edit struct {
+	start, end int
+	text       string
+	split      bool
+}
+
+// apply returns s with the edits, which are in order and do not overlap.
+func apply(s string, edits []edit) string {
+	if len(edits) == 0 {
+		return s
+	}
+	var b strings.Builder
+	at := 0
+	for _, e := range edits {
+		b.WriteString(s[at:e.start])
+		b.WriteString(e.text)
+		at = e.end
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
+// denyEdits redacts a text of which nothing is public: what readers look for
+// stays (white space at the edges, role markers, tags, terminal control
+// sequences, JSON), paths become paths, every other stretch one placeholder.
+func (r *run) denyEdits(s string, depth int) []edit {
+	var edits []edit
+	from := 0 // start of the stretch that waits
+	flush := func(to int) {
+		edits = r.stretch(edits, s, from, to)
+		from = to
+	}
+	js, je := r.embeddedJSON(s, depth)
+	for i := 0; i < len(s); {
+		if i == js {
+			flush(i)
+			if nested, ok := r.jsonEdits(s[js:je], depth+1, false); ok {
+				edits = appendShifted(edits, nested, js)
+				from, i = je, je
+				continue
+			}
+		}
+		end, e := r.keptAt(s, i)
+		if end == 0 {
+			i++
+			continue
+		}
+		flush(i)
+		edits = append(edits, e...)
+		from, i = end, end
+	}
+	flush(len(s))
+	return edits
+}
+
+// keptAt returns the end of what starts at i and is no plain text, with the
+// edits inside it.
+func (r *run) keptAt(s string, i int) (end int, e []edit) {
+	switch c := s[i]; {
+	case c == 0x1b:
+		return escapeAt(s, i), nil
+	case c == '<':
+		if end = placeholderAt(s, i); end > 0 {
+			return end, nil
+		}
+		return r.tagAt(s, i)
+	case (c == '#' || c == ' ' || c == '\t') && (i == 0 || s[i-1] == '\n'):
+		if end = roleMarkerAt(s, i); end > 0 {
+			return end, nil
+		}
+	}
+	if end = inertAt(s, i); end > 0 {
+		return end, nil
+	}
+	if end = urlAt(s, i); end > 0 {
+		return end, []edit{{start: i, end: end, text: r.place(s[i:end])}}
+	}
+	if end = pathAt(s, i); end > 0 {
+		return end, []edit{{start: i, end: end, text: r.mapPath(s[i:end])}}
+	}
+	return 0, nil
+}
+
+// stretch appends the edit for the plain text s[from:to]; white space at its
+// edges stays.
+func (r *run) stretch(edits []edit, s string, from, to int) []edit {
+	for from < to && isSpace(s[from]) {
+		from++
+	}
+	for to > from && isSpace(s[to-1]) {
+		to--
+	}
+	if from == to {
+		return edits
+	}
+	return append(edits, edit{start: from, end: to, text: r.place(s[from:to]), split: true})
+}
+
+// roleMarkerAt finds what the role-marker guard of v0.19.2 finds at the start
+// of a line: "## user", "## assistant", "## assist", "## system", not followed
+// by a lower-case letter.
+func roleMarkerAt(s string, i int) int {
+	j := i
+	for j < len(s) && (s[j] == ' ' || s[j] == '\t') {
+		j++
+	}
+	if !strings.HasPrefix(s[j:], "##") {
+		return 0
+	}
+	k := j + 2
+	for k < len(s) && (s[k] == ' ' || s[k] == '\t') {
+		k++
+	}
+	if k == j+2 {
+		return 0
+	}
+	for _, w := range []string{"user", "assistant", "assist", "system"} {
+		end := k + len(w)
+		if strings.HasPrefix(s[k:], w) && (end == len(s) || s[end] < 'a' || s[end] > 'z') {
+			return end
+		}
+	}
+	return 0
+}
+
+// tagAt handles the tags that readers act on. Attribute values other than a
+// media type are text.
+func (r *run) tagAt(s string, i int) (int, []edit) {
+	for _, t := range []string{"</artifact>", "<tool_call>", "</tool_call>"} {
+		if strings.HasPrefix(s[i:], t) {
+			return i + len(t), nil
+		}
+		if n := len(s) - i; n >= 2 && n < len(t) && strings.HasPrefix(t, s[i:]) {
+			return len(s), nil // a tag that the end of the text cut
+		}
+	}
+	const open = "<artifact"
+	if n := len(s) - i; n >= 2 && n < len(open) && strings.HasPrefix(open, s[i:]) {
+		return len(s), nil
+	}
+	if !strings.HasPrefix(s[i:], open) || i+len(open) < len(s) && s[i+len(open)] != ' ' && s[i+len(open)] != '>' {
+		return 0, nil
+	}
+	close := strings.IndexByte(s[i:], '>')
+	if close < 0 {
+		return i + len(open), nil
+	}
+	return i + close + 1, r.attributes(s, i+len(open), i+close)
+}
+
+// attributes redacts what stands between <artifact and its closing bracket.
+func (r *run) attributes(s string, from, to int) []edit {
+	var edits []edit
+	for at := from; at < to; {
+		eq := strings.IndexByte(s[at:to], '=')
+		if eq < 0 {
+			return r.stretch(edits, s, at, to)
+		}
+		name := strings.TrimSpace(s[at : at+eq])
+		if !map[string]bool{"identifier": true, "type": true, "title": true, "id": true}[name] {
+			edits = r.stretch(edits, s, at, at+eq)
+		}
+		at += eq + 1
+		end := to
+		if at < to && (s[at] == '"' || s[at] == '\'') {
+			if n := strings.IndexByte(s[at+1:to], s[at]); n >= 0 {
+				end = at + 1 + n
+			}
+			at++
+		} else if n := strings.IndexByte(s[at:to], ' '); n >= 0 {
+			end = at + n
+		}
+		if !mediaTypes[s[at:end]] && !isInert(s[at:end]) {
+			edits = r.stretch(edits, s, at, end)
+		}
+		at = min(end+1, to)
+	}
+	return edits
+}
+
+var mediaTypes = map[string]bool{"text/html": true, "text/css": true, "image/svg+xml": true, "text/markdown": true, "text/plain": true, "application/json": true}
+
+// escapeAt returns the end of the terminal control sequence at i. Of an OSC
+// sequence only the frame counts: its text stays text.
+func escapeAt(s string, i int) int {
+	j := i + 1
+	if j >= len(s) {
+		return j
+	}
+	switch s[j] {
+	case '[':
+		for j++; j < len(s) && (isDigit(s[j]) || strings.IndexByte(";:?<=>!\"#$%&'()*+,-./ ", s[j]) >= 0); j++ {
+		}
+		if j < len(s) && s[j] >= 0x40 && s[j] < 0x7f {
+			j++
+		}
+		return j
+	case ']':
+		for j++; j < len(s) && (isDigit(s[j]) || s[j] == ';'); j++ {
+		}
+		return j
+	}
+	if s[j] < utf8.RuneSelf && s[j] != '\n' {
+		return j + 1
+	}
+	return j
+}
+
+// embeddedJSON returns the range of the JSON object that stands inside a text
+// ("prefix {…}"), or -1, -1.
+func (r *run) embeddedJSON(s string, depth int) (int, int) {
+	start := strings.IndexByte(s, '{')
+	if start < 0 || depth >= maxNesting {
+		return -1, -1
+	}
+	end := strings.LastIndexByte(s, '}') + 1
+	if end <= start+2 {
+		return -1, -1
+	}
+	var d rawjson.Doc
+	if d.Parse([]byte(s[start:end])) != nil {
+		return -1, -1
+	}
+	return start, end
+}
+
+// appendShifted appends edits of a part that begins at offset.
+func appendShifted(edits, part []edit, offset int) []edit {
+	for _, e := range part {
+		e.start += offset
+		e.end += offset
+		e.split = false
+		edits = append(edits, e)
+	}
+	return edits
+}

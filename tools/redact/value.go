@@ -1,0 +1,102 @@
+package redact
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+)
+
+// str returns the sanitized form of a string. It depends on the string alone:
+// the same text has the same form wherever it stands.
+func (r *run) str(s string, depth int) string {
+	if out, ok := r.memo[s]; ok {
+		return out
+	}
+	out := r.compute(s, depth)
+	r.memo[s] = out
+	return out
+}
+
+func (r *run) compute(s string, depth int) string {
+	switch {
+	case isInert(s), r.survive[s], r.lex.codes[s]:
+		return s
+	case timeAt(s, 0) == len(s) && s != "":
+		return timePlaceholder
+	}
+	if out, ok := r.runText(s); ok {
+		return out
+	}
+	if c := firstByte(s); (c == '{' || c == '[') && depth < maxNesting {
+		if edits, ok := r.jsonEdits(s, depth, false); ok {
+			out := apply(s, edits)
+			return out + strings.Repeat(" ", missing(rawjson.UTF16Len(s), rawjson.UTF16Len(out)))
+		}
+	}
+	if r.isWritten(s) {
+		return r.padded(s, apply(s, r.wordEdits(s)))
+	}
+	return r.padded(s, apply(s, r.denyEdits(s, depth)))
+}
+
+// isWritten says that the CLI or the provider wrote the text, so that public
+// words in it survive.
+func (r *run) isWritten(s string) bool { return r.written[s] && !r.model[s] }
+
+// padded keeps the length class of a text.
+func (r *run) padded(s, out string) string {
+	if len(s) <= lengthClasses[0] { // bytes are never fewer than UTF-16 units
+		return out
+	}
+	if n := missing(rawjson.UTF16Len(s), rawjson.UTF16Len(out)); n > 0 {
+		return pad(out, n)
+	}
+	return out
+}
+
+// base64 redacts a string that holds text as base64.
+func (r *run) base64(s string, depth int) (string, bool) {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil || len(b) == 0 {
+		return "", false
+	}
+	return base64.StdEncoding.EncodeToString([]byte(r.decoded(b, depth))), true
+}
+
+// decoded redacts text that stood in an encoding; other bytes become one
+// placeholder.
+func (r *run) decoded(b []byte, depth int) string {
+	if !utf8.Valid(b) {
+		return r.names.get("bytes", string(b))
+	}
+	return r.str(string(b), depth)
+}
+
+// bytes redacts an array of byte numbers that holds text.
+func (w *writer) bytes(v rawjson.Value) bool {
+	var b []byte
+	for c := range v.Children() {
+		n, err := strconv.ParseUint(string(c.Raw()), 10, 8)
+		if err != nil || c.Kind() != rawjson.Number {
+			return false
+		}
+		b = append(b, byte(n))
+	}
+	text := w.r.decoded(b, w.depth)
+	if text == string(b) {
+		return true
+	}
+	out := []byte{'['}
+	for i := range len(text) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = strconv.AppendUint(out, uint64(text[i]), 10)
+	}
+	start, end := v.Range()
+	w.edits = append(w.edits, edit{start: start, end: end, text: string(append(out, ']'))})
+	return true
+}

@@ -1,0 +1,303 @@
+package redact
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// wordEdits redacts a text that the CLI or the provider wrote: public words,
+// short numbers and punctuation stay, every other word gets a placeholder.
+func (r *run) wordEdits(s string) []edit {
+	var edits []edit
+	taken := r.secretRanges(s)
+	for i := 0; i < len(s); {
+		if len(taken) > 0 && taken[0].start <= i {
+			edits = append(edits, taken[0])
+			i = taken[0].end
+			taken = taken[1:]
+			continue
+		}
+		limit := len(s)
+		if len(taken) > 0 {
+			limit = taken[0].start
+		}
+		end, text := r.tokenAt(s[:limit], i)
+		if text != "" {
+			edits = append(edits, edit{start: i, end: end, text: text, split: strings.HasPrefix(text, "<text:")})
+		}
+		i = end
+	}
+	return edits
+}
+
+// tokenAt returns the end of the token at i and what replaces it, or "" if it
+// stays.
+func (r *run) tokenAt(s string, i int) (int, string) {
+	c := s[i]
+	if end := inertAt(s, i); end > 0 {
+		return end, ""
+	}
+	if c == 0x1b {
+		return max(escapeAt(s, i), i+1), ""
+	}
+	if c == '\\' && i+1 < len(s) && strings.IndexByte(`nrtbf"\/`, s[i+1]) >= 0 && !isUNC(s[i:]) {
+		return i + 2, ""
+	}
+	if end := urlAt(s, i); end > 0 {
+		return end, r.names.get("url", s[i:end])
+	}
+	if end := timeAt(s, i); end > 0 {
+		return end, timePlaceholder
+	}
+	if end := r.commandAt(s, i); end > 0 {
+		return end, ""
+	}
+	if isAlnum(c) || c == '_' || c == '.' {
+		if end := r.nameAt(s, i); end > 0 {
+			return end, ""
+		}
+	}
+	if end := pathAt(s, i); end > 0 {
+		return end, r.mapPath(s[i:end])
+	}
+	switch {
+	case isAlnum(c):
+		return r.wordAt(s, i)
+	case c < utf8.RuneSelf:
+		return i + 1, ""
+	}
+	return r.foreignAt(s, i)
+}
+
+func isUNC(s string) bool { return strings.HasPrefix(s, `\\`) && pathAt(s, 0) > 0 }
+
+// nameAt finds a listed name with dots or dashes in it: config.toml.
+func (r *run) nameAt(s string, i int) int {
+	if i > 0 && (isAlnum(s[i-1]) || s[i-1] == '/' || s[i-1] == '_') {
+		return 0
+	}
+	j := i
+	for j < len(s) && (isAlnum(s[j]) || strings.IndexByte("_-.", s[j]) >= 0) {
+		j++
+	}
+	for j > i && (s[j-1] == '.' || s[j-1] == '-') {
+		j--
+	}
+	if n := s[i:j]; r.lex.names[n] || r.lex.codes[n] || r.survive[n] {
+		return j
+	}
+	return 0
+}
+
+// commandAt finds a listed slash command: /login.
+func (r *run) commandAt(s string, i int) int {
+	if s[i] != '/' || i > 0 && (isPathByte(s[i-1]) || s[i-1] == '>') {
+		return 0
+	}
+	j := i + 1
+	for j < len(s) && (isLetter(s[j]) || s[j] == '-') {
+		j++
+	}
+	if j < len(s) && isPathByte(s[j]) && s[j] != '.' || !r.lex.commands[s[i:j]] {
+		return 0
+	}
+	return j
+}
+
+// wordAt handles a run of letters and digits with what belongs to it.
+func (r *run) wordAt(s string, i int) (int, string) {
+	run := i
+	for run < len(s) && (isAlnum(s[run]) || s[run] == '_' || s[run] == '-') {
+		run++
+	}
+	for s[run-1] == '-' || s[run-1] == '_' {
+		run--
+	}
+	if looksLikeID(s[i:run]) {
+		return run, r.place(s[i:run])
+	}
+	if end := hostAt(s, i); end > 0 && !r.publicDotted(s[i:end]) {
+		return end, r.place(s[i:end])
+	}
+	j := i
+	letters, digits := false, false
+	for j < len(s) && isAlnum(s[j]) {
+		letters = letters || isLetter(s[j])
+		digits = digits || isDigit(s[j])
+		j++
+	}
+	if letters && !digits {
+		j = apostrophes(s, j)
+	}
+	w := s[i:j]
+	switch {
+	case j < len(s) && s[j] >= utf8.RuneSelf && isLetterRune(s, j):
+		return r.foreignWord(s, i)
+	case !letters:
+		return r.numberAt(s, i, j)
+	case digits && (r.lex.words[strings.ToLower(w)] || r.lex.names[w] || ordinal(w)):
+		return j, ""
+	case !digits && r.lex.word(w), r.survive[w]:
+		return j, ""
+	case digits && duration(w):
+		return j, timePlaceholder
+	}
+	r.unknown(w)
+	return j, r.place(w)
+}
+
+// apostrophes extends a word over 's, 've, ’t.
+func apostrophes(s string, j int) int {
+	for _, q := range []string{"'", "’"} {
+		if strings.HasPrefix(s[j:], q) {
+			k := j + len(q)
+			for k < len(s) && isLetter(s[k]) {
+				k++
+			}
+			if k > j+len(q) && k-j-len(q) <= 2 {
+				return k
+			}
+		}
+	}
+	return j
+}
+
+// numberAt keeps numbers that say nothing about anybody: up to three digits,
+// years, and longer ones beside a word of measure.
+func (r *run) numberAt(s string, i, j int) (int, string) {
+	year := j-i == 4 && (s[i:i+2] == "19" || s[i:i+2] == "20")
+	if j-i <= 3 || year || j-i <= 7 && measured(s, i, j) {
+		return j, ""
+	}
+	return j, r.names.get("num", s[i:j])
+}
+
+// measures are the words beside which a longer number counts something:
+// "274931 tokens", "limit of 128000", "8000 pixels". Each must be a word of
+// the vocabulary, or redacting twice would differ from redacting once.
+var measures = map[string]bool{}
+
+func init() {
+	for _, w := range strings.Fields("token tokens maximum max chars characters bytes pixels lines requests seconds limit of code status") {
+		measures[w] = true
+	}
+}
+
+func measured(s string, i, j int) bool {
+	from := j
+	for from < len(s) && s[from] == ' ' {
+		from++
+	}
+	to := from
+	for to < len(s) && isAlnum(s[to]) {
+		to++
+	}
+	if measures[s[from:to]] {
+		return true
+	}
+	to = i
+	for to > 0 && strings.IndexByte(" :=>(", s[to-1]) >= 0 {
+		to--
+	}
+	from = to
+	for from > 0 && isAlnum(s[from-1]) {
+		from--
+	}
+	return measures[s[from:to]]
+}
+
+// ordinal knows 27th, 3pm, 5h, 10x.
+func ordinal(w string) bool {
+	n := 0
+	for n < len(w) && isDigit(w[n]) {
+		n++
+	}
+	return n > 0 && n <= 3 && map[string]bool{"st": true, "nd": true, "rd": true, "th": true, "am": true, "pm": true, "AM": true, "PM": true, "x": true, "xx": true, "h": true, "d": true}[w[n:]]
+}
+
+// duration knows 182ms and 4s; the fraction before it is a number of its own.
+func duration(w string) bool {
+	n := 0
+	for n < len(w) && isDigit(w[n]) {
+		n++
+	}
+	return n > 0 && n <= 9 && map[string]bool{"ms": true, "s": true, "us": true, "ns": true, "m": true, "min": true}[w[n:]]
+}
+
+// foreignAt handles bytes above ASCII: listed phrases and punctuation stay,
+// letters get a placeholder.
+func (r *run) foreignAt(s string, i int) (int, string) {
+	if end := r.lex.phraseAt(s, i); end > 0 {
+		return end, ""
+	}
+	c, n := utf8.DecodeRuneInString(s[i:])
+	if c == utf8.RuneError && n <= 1 {
+		j := i
+		for j < len(s) {
+			if c, n := utf8.DecodeRuneInString(s[j:]); c != utf8.RuneError || n > 1 {
+				break
+			}
+			j++
+		}
+		return j, r.names.get("bytes", s[i:j])
+	}
+	if !unicode.IsLetter(c) && !unicode.IsNumber(c) && !unicode.IsMark(c) {
+		return i + n, ""
+	}
+	return r.foreignWord(s, i)
+}
+
+// foreignWord replaces a word that holds letters beyond ASCII, up to the next
+// listed phrase.
+func (r *run) foreignWord(s string, i int) (int, string) {
+	j := i
+	for j < len(s) && (isAlnum(s[j]) || s[j] >= utf8.RuneSelf && isLetterRune(s, j)) {
+		if j > i && r.lex.phraseAt(s, j) > 0 {
+			break
+		}
+		_, n := utf8.DecodeRuneInString(s[j:])
+		j += n
+	}
+	r.unknown(s[i:j])
+	return j, r.place(s[i:j])
+}
+
+func isLetterRune(s string, j int) bool {
+	c, n := utf8.DecodeRuneInString(s[j:])
+	return n > 1 && (unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.IsMark(c))
+}
+
+// secretRanges finds what must go whatever its words are: secrets, by grammar
+// or known, and texts of the scenario.
+func (r *run) secretRanges(s string) []edit {
+	var found []edit
+	r.scanner.matches(s, true, func(m match) {
+		if kind := ruleKind(m.rule); kind != "path" { // paths are found as such
+			found = append(found, edit{start: m.start, end: m.end, text: kind})
+		}
+	})
+	for _, t := range r.scenario.long {
+		for from := 0; ; {
+			n := strings.Index(s[from:], t)
+			if n < 0 {
+				break
+			}
+			found = append(found, edit{start: from + n, end: from + n + len(t), text: "text"})
+			from += n + len(t)
+		}
+	}
+	sort.SliceStable(found, func(i, j int) bool { return found[i].start < found[j].start })
+	out := found[:0]
+	at := 0
+	for _, e := range found {
+		if e.start < at || containsPlaceholder(s[e.start:e.end]) {
+			continue
+		}
+		e.text = r.names.get(e.text, s[e.start:e.end])
+		at = e.end
+		out = append(out, e)
+	}
+	return out
+}
