@@ -30,18 +30,31 @@ func Assemble(r *BundleReader) (*Transcript, error) {
 	for _, s := range []Stream{Stdin, Stdout, Stderr} {
 		a.tail(s, r.last, s != Stdin)
 	}
-	return &a.t, nil
+	return &Transcript{Records: slices.Concat(append(a.full, a.block)...)}, nil
 }
 
+// assembler collects records in blocks, which are joined once: a slice that
+// grows to a million records copies itself several times over.
 type assembler struct {
-	t    Transcript
-	open map[Stream][]byte // bytes after the last "\n" of each stream
+	full  [][]Record
+	block []Record
+	open  map[Stream][]byte // bytes after the last "\n" of each stream
+}
+
+const blockRecords = 1024
+
+func (a *assembler) record(r Record) {
+	if len(a.block) == cap(a.block) {
+		a.full = append(a.full, a.block)
+		a.block = make([]Record, 0, blockRecords)
+	}
+	a.block = append(a.block, r)
 }
 
 func (a *assembler) entry(e Entry) {
 	switch {
 	case e.Event != nil:
-		a.t.Records = append(a.t.Records, Record{
+		a.record(Record{
 			Dir: Process, At: e.At, Event: e.Event.Event,
 			ExitCode: e.Event.ExitCode, Signal: e.Event.Signal, Reason: e.Event.Reason,
 		})
@@ -52,18 +65,21 @@ func (a *assembler) entry(e Entry) {
 	}
 }
 
+// chunk cuts one chunk into lines. Whole lines share one copy of the chunk.
 func (a *assembler) chunk(e Entry) {
-	b := e.Data
-	for len(b) > 0 {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			a.open[e.Stream] = append(a.open[e.Stream], b...)
-			return
-		}
-		line := append(slices.Clip(a.open[e.Stream]), b[:i+1]...)
-		a.open[e.Stream] = nil
-		a.add(e.Dir, e.Stream, e.At, line, false)
-		b = b[i+1:]
+	last := bytes.LastIndexByte(e.Data, '\n') + 1
+	whole, rest := e.Data[:last], e.Data[last:]
+	if len(whole) > 0 {
+		whole = append(slices.Clip(a.open[e.Stream]), whole...)
+		delete(a.open, e.Stream)
+	}
+	for len(whole) > 0 {
+		end := bytes.IndexByte(whole, '\n') + 1
+		a.add(e.Dir, e.Stream, e.At, whole[:end:end], false)
+		whole = whole[end:]
+	}
+	if len(rest) > 0 {
+		a.open[e.Stream] = append(a.open[e.Stream], rest...)
 	}
 }
 
@@ -86,7 +102,7 @@ func (a *assembler) add(dir Dir, s Stream, at time.Duration, line []byte, cut bo
 	if cut {
 		rec.Deviations = append(rec.Deviations, DeviationTruncatedTail)
 	}
-	a.t.Records = append(a.t.Records, rec)
+	a.record(rec)
 }
 
 // ByteDeviations names what is odd about the bytes of a line: ansi (an ESC

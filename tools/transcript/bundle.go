@@ -116,8 +116,9 @@ func (w *BundleWriter) Chunk(dir Dir, s Stream, at time.Duration, b []byte) erro
 	return w.err
 }
 
-// End records that a stream ended, with a word for the cause: "eof", or for
-// stdin "closed" (by us) and "epipe" (by the child).
+// End records that a stream ended, with a word for the cause: "eof" or "cut"
+// (bytes are missing), and for stdin "closed" (the child could take all of it)
+// or "unread" (it closed its end or ended first).
 func (w *BundleWriter) End(dir Dir, s Stream, at time.Duration, cause string) error {
 	kind := kindOf(dir, s)
 	if kind == 0 {

@@ -1,9 +1,6 @@
 package rawjson
 
-import (
-	"bytes"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 type parser struct {
 	d   *Doc
@@ -137,36 +134,23 @@ func (p *parser) word(w string) error {
 func (p *parser) str() (escaped bool, err error) {
 	src := p.d.src
 	p.pos++
-	for {
-		// Most strings hold neither escapes nor control characters: find the
-		// closing quote at memchr speed and check the stretch afterwards.
-		q := bytes.IndexByte(src[p.pos:], '"')
-		if q < 0 {
-			q = len(src) - p.pos
-		}
-		stop := p.pos + q
-		for i := p.pos; i < stop; i++ {
-			if src[i] < 0x20 {
-				p.pos = i
-				return escaped, p.fail("no control character in a string")
+	for p.pos < len(src) {
+		switch c := src[p.pos]; {
+		case c == '"':
+			p.pos++
+			return escaped, nil
+		case c == '\\':
+			escaped = true
+			if err := p.escape(); err != nil {
+				return true, err
 			}
-			if src[i] == '\\' {
-				escaped = true
-				p.pos = i
-				if err := p.escape(); err != nil {
-					return true, err
-				}
-				goto again
-			}
+		case c < 0x20:
+			return escaped, p.fail("no control character in a string")
+		default:
+			p.pos++
 		}
-		p.pos = stop
-		if stop >= len(src) {
-			return escaped, p.fail("a closing quote")
-		}
-		p.pos++
-		return escaped, nil
-	again:
 	}
+	return escaped, p.fail("a closing quote")
 }
 
 // escape skips the escape sequence at pos.

@@ -124,8 +124,11 @@ func (v Value) Kind() Kind {
 }
 
 // Range returns the byte range of the value's token in the parsed text; a
-// string's range holds its quotes.
+// string's range holds its quotes. The zero Value has 0, 0.
 func (v Value) Range() (start, end int) {
+	if v.d == nil {
+		return 0, 0
+	}
 	n := &v.d.nodes[v.i]
 	return int(n.start), int(n.end)
 }
@@ -133,6 +136,9 @@ func (v Value) Range() (start, end int) {
 // KeyRange returns the byte range of the member's key with its quotes, and
 // 0, 0 for a value that is not an object's member.
 func (v Value) KeyRange() (start, end int) {
+	if v.d == nil {
+		return 0, 0
+	}
 	n := &v.d.nodes[v.i]
 	return int(n.keyStart), int(n.keyEnd)
 }
@@ -172,12 +178,12 @@ func (v Value) IsStr(s string) bool {
 // Bool returns the value of a Boolean, and false for other kinds.
 func (v Value) Bool() bool { return v.Kind() == Boolean && v.Raw()[0] == 't' }
 
-// Key returns the decoded key of an object's member.
+// Key returns the decoded key of an object's member, and "" for other values.
 func (v Value) Key() string {
-	n := &v.d.nodes[v.i]
-	if n.keyEnd == 0 {
+	if v.d == nil || v.d.nodes[v.i].keyEnd == 0 {
 		return ""
 	}
+	n := &v.d.nodes[v.i]
 	return unquote(v.d.src[n.keyStart+1:n.keyEnd-1], n.keyEscaped)
 }
 

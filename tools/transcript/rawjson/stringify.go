@@ -113,9 +113,9 @@ func AppendNumber(out []byte, f float64) []byte {
 		return strconv.AppendFloat(out, f, 'f', -1, 64)
 	}
 	out = strconv.AppendFloat(out, f, 'e', -1, 64)
-	// Go writes a two-digit exponent (1e-07), JavaScript the shortest (1e-7).
-	n := len(out)
-	if n >= 4 && out[n-2] == '0' && (out[n-3] == '-' || out[n-3] == '+') && out[n-4] == 'e' || n >= 4 && out[n-2] == '0' && out[n-3] == '-' {
+	// Go writes at least two digits of exponent (1e-07), JavaScript as few as
+	// it can (1e-7).
+	if n := len(out); out[n-2] == '0' && (out[n-3] == '-' || out[n-3] == '+') {
 		out[n-2] = out[n-1]
 		out = out[:n-1]
 	}
@@ -126,8 +126,8 @@ const hexDigits = "0123456789abcdef"
 
 // AppendQuote appends s as JSON.stringify quotes it: no HTML escaping, and a
 // lone surrogate (in its WTF-8 form) as a \u escape. Bytes that are not UTF-8
-// become U+FFFD, which is what a decoder in front of JavaScript would have
-// made of them.
+// become U+FFFD, one for each maximal part of a character, as the decoder in
+// front of JavaScript makes them.
 func AppendQuote(out []byte, s string) []byte {
 	out = append(out, '"')
 	for i := 0; i < len(s); {
@@ -138,7 +138,7 @@ func AppendQuote(out []byte, s string) []byte {
 				i += 3
 				continue
 			}
-			r, n := utf8.DecodeRuneInString(s[i:])
+			r, n := decodeRune(s[i:])
 			out = utf8.AppendRune(out, r)
 			i += n
 			continue
@@ -185,7 +185,7 @@ func UTF16Len(s string) int {
 			n, i = n+1, i+3
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
+		r, size := decodeRune(s[i:])
 		n++
 		if r > 0xffff {
 			n++
@@ -193,4 +193,23 @@ func UTF16Len(s string) int {
 		i += size
 	}
 	return n
+}
+
+// decodeRune is utf8.DecodeRuneInString, except that of a broken character all
+// bytes that could have begun it count as one (WHATWG Encoding, "UTF-8
+// decoder"), not each byte by itself.
+func decodeRune(s string) (rune, int) {
+	r, n := utf8.DecodeRuneInString(s)
+	if r != utf8.RuneError || n != 1 {
+		return r, n
+	}
+	for n < len(s) && n < 3 && !utf8.FullRuneInString(s[:n]) {
+		n++
+	}
+	// s[:n] is now impossible or a whole broken character; without its last
+	// byte it was still possible.
+	if n > 1 && utf8.FullRuneInString(s[:n]) {
+		n--
+	}
+	return r, n
 }
