@@ -48,7 +48,7 @@ func (p *plain) show(text string) []event.Event {
 	var events []event.Event
 	var ready string
 	ready, p.pending = splitControl(p.pending + text)
-	if safe := p.guard.Feed(stripControl(ready)); safe != "" {
+	if safe := p.guard.Feed(StripControl(ready)); safe != "" {
 		events = append(events, event.New("stdout", str("chunk", safe)))
 	}
 	if warning, ok := p.guard.Warning(); ok && !p.warned {
@@ -91,8 +91,8 @@ func hasFinal(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= '@' && r <= '~' }) >= 0
 }
 
-// stripControl removes complete OSC, CSI and two-character sequences.
-func stripControl(s string) string {
+// StripControl removes complete OSC, CSI and two-character sequences.
+func StripControl(s string) string {
 	if !strings.Contains(s, esc) && !strings.Contains(s, csi) {
 		return s
 	}

@@ -1,0 +1,294 @@
+// Package run follows one run of an agent as OpenDesign v0.19.2's daemon
+// does, from the child's output to its status and the input of the failure
+// classifier (report on OpenDesign v0.19.2, section 4, "Order at child
+// close"). Only agents with a line stream are followed; RPC sessions are not.
+//
+// Not followed: retries (a run is one attempt), the tool-loop guard (it only
+// warns by default), plugin and design-system checks, OpenDesign's own look
+// into opencode's and antigravity's log files.
+package run
+
+import (
+	"fmt"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/classify"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/jstext"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/service"
+)
+
+const (
+	tailUnits = 2000 // of stdout and of stderr, in UTF-16 units
+	keptLog   = 2000 // events that the daemon keeps
+)
+
+// Config is what is known before the child starts.
+type Config struct {
+	Agent string // agent id of v0.19.2
+	// ClaudeBaseURL and ClaudeConfigDir say that the child's environment has
+	// ANTHROPIC_BASE_URL and CLAUDE_CONFIG_DIR. They change the words that
+	// OpenDesign finds for a failed claude.
+	ClaudeBaseURL, ClaudeConfigDir bool
+	// Resuming says that the run continues a stored session.
+	Resuming bool
+}
+
+// Step is one thing that happened during the run.
+type Step struct {
+	Kind StepKind
+	Data []byte // of Stdout and Stderr: one chunk as it was read
+}
+
+// StepKind is the kind of a Step.
+type StepKind int
+
+// The kinds of steps.
+const (
+	Stdout StepKind = iota
+	Stderr
+	Cancel // the daemon was asked to cancel the run
+)
+
+// Ending is how the run ended.
+type Ending struct {
+	Code   *int   // exit code, nil when a signal ended the child
+	Signal string // "SIGTERM" and so on, or ""
+	// StalledSeconds, if not 0, says that the daemon's watchdog ended the run
+	// after so many seconds without output; FirstOutput that it was the
+	// deadline for the first one.
+	StalledSeconds int
+	FirstOutput    bool
+	// CancelOrigin and TerminalTrigger are handed to the classifier.
+	CancelOrigin, TerminalTrigger string
+}
+
+// Input is a whole run.
+type Input struct {
+	Config Config
+	Steps  []Step
+	End    Ending
+}
+
+// Outcome is what OpenDesign makes of a run.
+type Outcome struct {
+	Status      string // succeeded, failed or canceled
+	ErrorCode   string // "" for a run without one
+	CloseReason string // rpc_close_reason
+	// Rerun says that the session to resume was gone: the daemon silently
+	// starts the run again, and this attempt has no status.
+	Rerun bool
+	// Events are the agent and stdout events that the daemon sent.
+	Events     []event.Event
+	Classifier classify.Input
+}
+
+// Close follows a whole run. The error says that the agent is unknown or is
+// no line stream.
+func Close(in Input) (Outcome, error) {
+	r, err := New(in.Config)
+	if err != nil {
+		return Outcome{}, err
+	}
+	for _, s := range in.Steps {
+		switch s.Kind {
+		case Stdout:
+			r.Stdout(s.Data)
+		case Stderr:
+			r.Stderr(s.Data)
+		case Cancel:
+			r.Cancel()
+		}
+	}
+	return r.Close(in.End), nil
+}
+
+// Run is a run under way.
+type Run struct {
+	cfg       Config
+	runtime   opendesign.Runtime
+	parser    opendesign.Parser
+	out, errs tail
+	stdin     opendesign.StdinBook
+	guard     *opendesign.RoleGuard
+	writes    ledger
+	log       []classify.Event
+	sent      []event.Event
+
+	cancelled   bool
+	aborted     bool // ended by the role-marker guard
+	streamError bool // the first error event was reported
+	produced    bool // visible text
+	tracked     bool
+	buffered    []byte // antigravity's stdout
+	err         string // the newest error's text and code
+	code        string
+	reason      string
+}
+
+// New starts to follow a run.
+func New(cfg Config) (*Run, error) {
+	runtime, ok := opendesign.RuntimeOf(cfg.Agent)
+	if !ok {
+		return nil, fmt.Errorf("following a run of agent %q: OpenDesign v%s has no such agent", cfg.Agent, opendesign.Version)
+	}
+	if !runtime.Lines() {
+		return nil, fmt.Errorf("following a run of agent %q: its protocol %s is not a line stream", cfg.Agent, runtime.StreamFormat)
+	}
+	parser, err := opendesign.ForAgent(cfg.Agent)
+	if err != nil {
+		return nil, fmt.Errorf("following a run of agent %q: %w", cfg.Agent, err)
+	}
+	r := &Run{cfg: cfg, runtime: runtime, parser: parser, tracked: runtime.Tracked(), guard: opendesign.NewRoleGuard("run")}
+	r.record("start", object())
+	return r, nil
+}
+
+// Stdout takes a chunk of stdout. OpenDesign reads the tail of stdout when an
+// error event comes, and by then the tail holds the rest of the chunk too.
+func (r *Run) Stdout(chunk []byte) {
+	if r.aborted || !r.out.add(chunk) {
+		return
+	}
+	if r.cfg.Agent == "antigravity" {
+		r.buffered = append(r.buffered, chunk...)
+		return
+	}
+	r.events(r.parser.Feed(chunk))
+}
+
+// Stderr takes a chunk of stderr.
+func (r *Run) Stderr(chunk []byte) {
+	if r.aborted {
+		return
+	}
+	if r.errs.add(chunk) {
+		r.record("stderr", object(event.F("chunk", event.String(r.errs.last))))
+	}
+}
+
+// Cancel says that the daemon was asked to cancel the run.
+func (r *Run) Cancel() { r.cancelled = true }
+
+func (r *Run) events(events []event.Event) {
+	for _, e := range events {
+		if r.aborted {
+			return
+		}
+		switch {
+		case e.Type() == "error":
+			r.streamFailed(e)
+		case e.Type() == "stdout":
+			r.sent = append(r.sent, e)
+			r.record("stdout", object(event.F("chunk", e.Get("chunk"))))
+		case e.Type() == "text_delta" && r.runtime.StreamFormat != "claude-stream-json":
+			r.text(e.Get("delta").Str())
+		default:
+			r.send(e)
+			if e.Type() == "fabricated_role_marker" {
+				r.abort(e.Get("marker").Str())
+			} else if r.runtime.StreamFormat == "claude-stream-json" && e.Type() != "text_delta" {
+				r.stdin.Observe(e)
+			}
+		}
+	}
+}
+
+// text shows text of a stream that has no guard of its own.
+func (r *Run) text(delta string) {
+	if delta == "" {
+		return
+	}
+	r.produced = true
+	was := r.guard.Contaminated()
+	if safe := r.guard.Feed(delta); safe != "" {
+		r.send(event.New("text_delta", event.F("delta", event.String(safe))))
+	}
+	if warning, ok := r.guard.Warning(); ok && !was {
+		r.send(warning)
+		r.abort(r.guard.Marker())
+	}
+}
+
+// send sends an agent event.
+func (r *Run) send(e event.Event) {
+	r.sent = append(r.sent, e)
+	r.writes.see(e)
+	r.record("agent", e.JSON())
+}
+
+// abort ends the run because the model made up a turn of the conversation.
+// The child is terminated, so whatever it says later is not followed.
+func (r *Run) abort(marker string) {
+	if marker == "" {
+		marker = "role marker"
+	}
+	r.fail(service.RoleMarker, "Run terminated: model emitted fabricated role marker (`"+marker+"`). No further tokens or tool calls accepted from this turn.", yes)
+	r.aborted = true
+}
+
+// word is a boolean that may be missing.
+type word int
+
+const (
+	unsaid word = iota
+	yes
+	no
+)
+
+// fail sends an error to the user; its text and code are the run's from then
+// on.
+func (r *Run) fail(code, message string, retryable word) {
+	fields := []event.Field{event.F("code", event.String(code)), event.F("message", event.String(message))}
+	if retryable != unsaid {
+		fields = append(fields, event.F("retryable", event.Bool(retryable == yes)))
+	}
+	r.record("error", object(event.F("message", event.String(message)), event.F("error", event.Object(fields...))))
+	if m := jstext.Trim(message); m != "" {
+		r.err = m
+	}
+	r.code = code
+}
+
+// record keeps an event for the classifier, the newest keptLog of them.
+func (r *Run) record(name string, data []byte) {
+	if len(r.log) >= 2*keptLog {
+		r.log = append(r.log[:0], r.log[len(r.log)-keptLog:]...)
+	}
+	r.log = append(r.log, classify.Event{Event: name, Data: data})
+}
+
+func object(fields ...event.Field) []byte { return event.Object(fields...).AppendJSON(nil) }
+
+// tail decodes a stream and keeps its end.
+type tail struct {
+	seen    bool
+	partial []byte
+	text    string
+	last    string // the chunk added last, decoded
+}
+
+// add takes a chunk and reports whether it completed any character.
+func (t *tail) add(chunk []byte) bool {
+	bytes := append(t.partial, chunk...)
+	n := len(bytes) - jstext.Incomplete(bytes)
+	t.partial = append([]byte(nil), bytes[n:]...)
+	return t.keep(jstext.Decode(bytes[:n]))
+}
+
+func (t *tail) keep(text string) bool {
+	t.last = text
+	if text == "" {
+		return false
+	}
+	t.seen = true
+	t.text = jstext.Tail(t.text+text, tailUnits)
+	return true
+}
+
+// end decodes what is left when the stream closes.
+func (t *tail) end() bool {
+	text := jstext.Decode(t.partial)
+	t.partial = nil
+	return t.keep(text)
+}
