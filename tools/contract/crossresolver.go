@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Resolver answers what the rules of CrossValidate need to know about the rest
+// Resolver answers what the rules of ValidateIn need to know about the rest
 // of a registry. Places are relative with forward slashes. A look-up that
 // finds no file returns an error that wraps fs.ErrNotExist. Implementations
 // should cache: every observation asks for the same few shapes.
@@ -53,10 +53,9 @@ type FixtureFacts struct {
 	HasStdout, HasStderr bool
 }
 
-// CrossValidate checks a decoded record (a pointer as Decode returns it)
-// against the rest of its registry. place is the record's own place. The
-// record must be valid by itself. It returns every problem, sorted.
-func CrossValidate(r Resolver, place string, record any) []Problem {
+// crossFindings checks a record, a pointer as newRecord makes it, against the
+// rest of its registry.
+func crossFindings(r Resolver, place string, record any) []finding {
 	c := &crossChecker{r: r, place: place}
 	switch v := record.(type) {
 	case *Observation:
@@ -80,10 +79,9 @@ func CrossValidate(r Resolver, place string, record any) []Problem {
 	case *Aliases:
 		c.aliases(v)
 	case *Answer:
-		found := c.answer(v)
-		return SortProblems(append(found, problemsOf(place, c.findings)...))
+		c.answer(v)
 	}
-	return problemsOf(place, c.findings)
+	return c.findings
 }
 
 type crossChecker struct {
@@ -176,6 +174,9 @@ func (c *crossChecker) link(pointer, link string) {
 // recordPlace reports a record whose place does not follow from its content
 // (FINE-PRINT 3): <root>/<agent>/<version>/<platform>/<time>.<name>.
 func (c *crossChecker) recordPlace(root, agent, version string, p Platform, at, name string) {
+	if agent == "" || version == "" || p == "" || at == "" {
+		return // the schema says what is missing
+	}
 	folder := path.Join(root, agent, version, string(p))
 	base, found := strings.CutSuffix(path.Base(c.place), "."+name)
 	if path.Dir(c.place) != folder || !found {

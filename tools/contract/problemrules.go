@@ -18,7 +18,7 @@ type Rule struct {
 // Rules returns the catalogue of every rule, by topic.
 func Rules() []Rule {
 	var all []Rule
-	for _, topic := range [][]Rule{textRules, schemaRules, recordOnlyRules, peopleRules, crossFileRules} {
+	for _, topic := range [][]Rule{textRules, schemaRules, recordOnlyRules, peopleRules, crossFileRules, derivedRules} {
 		all = append(all, topic...)
 	}
 	return all

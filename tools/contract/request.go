@@ -90,9 +90,14 @@ type Answer struct {
 // (DESIGN D11).
 func CheckAnswer(r *Request, a *Answer, file string) []Problem {
 	c := &checker{}
+	c.checkAnswer(r, a)
+	return problemsOf(file, c.findings)
+}
+
+func (c *checker) checkAnswer(r *Request, a *Answer) {
 	if a.RequestID != r.ID {
 		c.report("ANS-REQUEST", "/request_id", "the answer is for %s, the request is %s", a.RequestID.Short(), r.ID.Short())
-		return problemsOf(file, c.findings)
+		return
 	}
 	if a.Kind != r.Kind {
 		c.report("ANS-KIND", "/kind", "the answer is of kind %s, the request of kind %s", quoted(string(a.Kind)), r.Kind)
@@ -100,7 +105,6 @@ func CheckAnswer(r *Request, a *Answer, file string) []Problem {
 	if a.Status == AnswerAnswered {
 		c.checkData(r, a.Data)
 	}
-	return problemsOf(file, c.findings)
 }
 
 func (c *checker) checkData(r *Request, data []byte) {

@@ -16,7 +16,7 @@ type Validator struct {
 // Validate checks one record with everything that can be known from the record
 // alone: its spelling, its schema and the rules of its kind. It returns every
 // problem, sorted; none means that the record is valid. file is only named in
-// the problems. Rules that need other files are CrossValidate's.
+// the problems. ValidateIn also applies the rules that need other files.
 func Validate(kind RecordKind, file string, data []byte) []Problem {
 	var v Validator
 	return v.Validate(kind, file, data)
@@ -26,8 +26,20 @@ func Validate(kind RecordKind, file string, data []byte) []Problem {
 // of another schema_version is migrated first, and the problems are those of
 // the migrated record.
 func (v *Validator) Validate(kind RecordKind, file string, data []byte) []Problem {
-	_, problems := v.check(kind, file, data)
-	return problems
+	_, findings, _ := v.check(kind, data)
+	return problemsOf(file, findings)
+}
+
+// ValidateIn checks a record alone and against the rest of its registry.
+// place is the record's place. It returns every problem at once, sorted: a
+// record with one fault is still checked for the others.
+func (v *Validator) ValidateIn(r Resolver, kind RecordKind, place string, data []byte) []Problem {
+	text, findings, readable := v.check(kind, data)
+	if record := newRecord(kind); readable && record != nil && unmarshalTolerant(text, record) {
+		found := crossFindings(r, place, record)
+		findings = append(findings, withoutCovered(found, slices.Clone(findings))...)
+	}
+	return problemsOf(place, findings)
 }
 
 // Decode checks one record and reads it into a struct, with the
@@ -40,7 +52,8 @@ func Decode[T any](v *Validator, file string, data []byte) (*T, []Problem) {
 	if !ok {
 		return out, problemsOf(file, []finding{{"RECORD-KIND", "", fmt.Sprintf("%T is not a record type", out)}})
 	}
-	text, problems := v.check(kind, file, data)
+	text, findings, _ := v.check(kind, data)
+	problems := problemsOf(file, findings)
 	if HasErrors(problems) {
 		return out, problems
 	}
@@ -51,45 +64,53 @@ func Decode[T any](v *Validator, file string, data []byte) (*T, []Problem) {
 	return out, problems
 }
 
-// check returns the problems and the record's text, which is data unless the
-// record was migrated.
-func (v *Validator) check(kind RecordKind, file string, data []byte) ([]byte, []Problem) {
+// check returns what is wrong with one record and the record's text, which is
+// data unless the record was migrated. readable says that the text is a JSON
+// object of the version that this program reads.
+func (v *Validator) check(kind RecordKind, data []byte) (text []byte, findings []finding, readable bool) {
 	s, err := schemaOf(kind)
 	if err != nil {
 		code := "SCHEMA-OTHER"
 		if schemaMissing(err) {
 			code = "RECORD-KIND"
 		}
-		return data, problemsOf(file, []finding{{code, "", err.Error()}})
+		return data, []finding{{code, "", err.Error()}}, false
 	}
 	record, findings, ok := decode(kind, data)
 	if !ok {
-		return data, problemsOf(file, findings)
+		return data, findings, false
 	}
-	if object, isObject := record.(map[string]any); isObject {
+	object, isObject := record.(map[string]any)
+	if isObject {
 		migrated, why := v.Migrations.apply(kind, object)
 		if why != "" {
-			return data, problemsOf(file, append(findings, finding{"SCHEMA-VERSION", "/schema_version", why}))
+			return data, append(findings, finding{"SCHEMA-VERSION", "/schema_version", why}), false
 		}
 		if v.Migrations.any(kind) {
 			if data, err = json.Marshal(migrated); err != nil {
-				return nil, problemsOf(file, append(findings, finding{"SCHEMA-VERSION", "", err.Error()}))
+				return nil, append(findings, finding{"SCHEMA-VERSION", "", err.Error()}), false
 			}
 			record = migrated
 		}
 	}
-	findings = append(findings, withoutCovered(s.check(record), findings)...)
-	if _, isObject := record.(map[string]any); isObject {
-		findings = append(findings, withoutCovered(recordFindings(kind, data), findings)...)
+	findings = append(findings, withoutCovered(s.check(record), slices.Clone(findings))...)
+	if isObject {
+		findings = append(findings, withoutCovered(recordFindings(kind, data), slices.Clone(findings))...)
 	}
-	return data, problemsOf(file, findings)
+	return data, findings, isObject
 }
 
-// withoutCovered drops what was found at a place about which something more
-// basic is known already: a misspelled number is not also out of range.
+// withoutCovered drops what was found at or below a place about which
+// something more basic is known already: a misspelled number is not also out
+// of range.
 func withoutCovered(found, known []finding) []finding {
+	if len(known) == 0 {
+		return found
+	}
 	return slices.DeleteFunc(found, func(f finding) bool {
-		return slices.ContainsFunc(known, func(k finding) bool { return k.pointer == f.pointer })
+		return slices.ContainsFunc(known, func(k finding) bool {
+			return k.pointer == f.pointer || k.pointer != "" && strings.HasPrefix(f.pointer, k.pointer+"/")
+		})
 	})
 }
 
@@ -130,15 +151,23 @@ func (c *checker) report(code, pointer, format string, args ...any) {
 // of a wrong type, which the schema reports, are empty in the struct.
 func rulesFor[T any](check func(*checker, *T)) func(*checker, []byte) {
 	return func(c *checker, record []byte) {
-		v := new(T)
-		err := json.Unmarshal(record, v)
-		var wrong *json.UnmarshalTypeError
-		if err != nil && !errors.As(err, &wrong) {
-			return // a member refuses its content, which the schema reports
+		if v := new(T); unmarshalTolerant(record, v) {
+			check(c, v)
 		}
-		setDefaults(v)
-		check(c, v)
 	}
+}
+
+// unmarshalTolerant reads a record with its defaults although some members
+// have a wrong type; false if a member refuses its content altogether. Both
+// are the schema's to report.
+func unmarshalTolerant(text []byte, v any) bool {
+	err := json.Unmarshal(text, v)
+	var wrong *json.UnmarshalTypeError
+	if err != nil && !errors.As(err, &wrong) {
+		return false
+	}
+	setDefaults(v)
+	return true
 }
 
 // recordRules holds the second pass of each kind.

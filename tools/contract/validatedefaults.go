@@ -1,36 +1,56 @@
 package contract
 
-import "cmp"
+import (
+	"cmp"
+	"reflect"
+)
+
+// newRecord returns a pointer to an empty struct for the kind, or nil if there
+// is none.
+func newRecord(kind RecordKind) any {
+	switch kind {
+	case KindObservation:
+		return new(Observation)
+	case KindSourceEvidence:
+		return new(SourceEvidence)
+	case KindShape:
+		return new(Shape)
+	case KindSupportMatrix:
+		return new(SupportMatrix)
+	case KindErrorCase:
+		return new(ErrorCase)
+	case KindEvidence:
+		return new(Evidence)
+	case KindRequest:
+		return new(Request)
+	case KindAnswer:
+		return new(Answer)
+	case KindPolicy:
+		return new(Policy)
+	case KindLatestSeen:
+		return new(LatestSeen)
+	case KindAliases:
+		return new(Aliases)
+	case KindAgents:
+		return new(AgentsFile)
+	case KindProbe:
+		return new(EnvPolicy)
+	case KindScenario:
+		return new(Scenario)
+	case KindExpectation:
+		return new(Expectation)
+	case KindFamilies:
+		return new(Families)
+	}
+	return nil
+}
 
 // kindOfType returns the kind of the record that a struct pointer is for.
 func kindOfType(v any) (RecordKind, bool) {
-	switch v.(type) {
-	case *Observation:
-		return KindObservation, true
-	case *SourceEvidence:
-		return KindSourceEvidence, true
-	case *Shape:
-		return KindShape, true
-	case *SupportMatrix:
-		return KindSupportMatrix, true
-	case *ErrorCase:
-		return KindErrorCase, true
-	case *Evidence:
-		return KindEvidence, true
-	case *Request:
-		return KindRequest, true
-	case *Answer:
-		return KindAnswer, true
-	case *Policy:
-		return KindPolicy, true
-	case *LatestSeen:
-		return KindLatestSeen, true
-	case *Aliases:
-		return KindAliases, true
-	case *Families:
-		return KindFamilies, true
-	case *Scenario:
-		return KindScenario, true
+	for _, kind := range RecordKinds {
+		if r := newRecord(kind); r != nil && reflect.TypeOf(r) == reflect.TypeOf(v) {
+			return kind, true
+		}
 	}
 	return "", false
 }

@@ -114,6 +114,10 @@ func (s *schema) collect(ve *jsonschema.ValidationError, root any, out *[]findin
 		}
 		return
 	}
+	if nearest := s.nearest(ve, root); nearest != nil {
+		*out = append(*out, nearest...)
+		return
+	}
 	node, rule := s.nodeAt(ve.AbsoluteKeywordLocation)
 	pointer := unescapeLocation(ve.InstanceLocation)
 	value := valueAt(root, pointer)
@@ -127,6 +131,27 @@ func (s *schema) collect(ve *jsonschema.ValidationError, root any, out *[]findin
 		}
 		*out = append(*out, finding{code, pointer, message})
 	}
+}
+
+// nearest returns what is wrong by the one alternative that the value comes
+// nearest to, or nil if there is no such one.
+func (s *schema) nearest(ve *jsonschema.ValidationError, root any) []finding {
+	var best []finding
+	tie := false
+	for _, c := range ve.Causes {
+		var found []finding
+		s.collect(c, root, &found)
+		switch {
+		case best == nil || len(found) < len(best):
+			best, tie = found, false
+		case len(found) == len(best):
+			tie = true
+		}
+	}
+	if tie {
+		return nil
+	}
+	return best
 }
 
 // memberFindings names each missing or unknown member; v5 has one row for all.
@@ -217,8 +242,8 @@ func choiceMessage(ve *jsonschema.ValidationError) string {
 			wants = append(wants, c.Message)
 		}
 	}
-	if len(wants) == 0 {
-		return "matches none of the allowed forms"
+	if len(wants) == 0 { // v5 says which alternatives match when they are too many
+		return "does not have exactly one of the allowed forms"
 	}
 	return "matches none of the allowed forms: " + strings.Join(wants, "; or ")
 }
