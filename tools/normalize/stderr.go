@@ -46,7 +46,7 @@ var stderrPhrases = []struct {
 // benignPhrases open lines that successful runs print.
 var benignPhrases = []string{
 	"reading prompt from stdin", "reading additional input from stdin", "loaded cached credentials",
-	"warning", "warn", "info", "note", "deprecated", "deprecation",
+	"warning", "warn", "info", "deprecated", "deprecation",
 }
 
 // logLevels are the levels of log lines. What a log line says is a matter of
