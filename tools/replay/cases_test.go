@@ -243,7 +243,7 @@ func checkAllEvents(r *reference.Reading, raw json.RawMessage) string {
 		return missing
 	}
 	for _, typ := range []string{"text_delta", "error"} {
-		if got, n := count(r.Events, typ), countWanted(want, typ); got != n {
+		if got, n := count(r.Events, typ), count(want, typ); got != n {
 			return fmt.Sprintf("%d %s events, want %d", got, typ, n)
 		}
 	}
@@ -317,8 +317,6 @@ func count(events []event.Event, typ string) int {
 	}
 	return n
 }
-
-func countWanted(events []event.Event, typ string) int { return count(events, typ) }
 
 func checkRaw(r *reference.Reading, raw json.RawMessage) string {
 	var allowed []string

@@ -189,6 +189,10 @@ func (r *Reader) judgeExit(e Ending) {
 // judgePlain decides a run that printed text instead of frames.
 func (r *Reader) judgePlain(e Ending, o outcome) {
 	text := string(bytes.TrimSpace(stripTerminal(r.plain)))
+	isError := wholeTextIsError(r.agent, text)
+	if isError == nil && (o.plain || clean(e)) {
+		r.run.text(text)
+	}
 	switch {
 	case e.Cancelled:
 		r.cancel()
@@ -196,15 +200,12 @@ func (r *Reader) judgePlain(e Ending, o outcome) {
 		r.judgeTimeout(e)
 	case e.NotStarted || !clean(e) || e.Killed:
 		r.judgeExit(e)
+	case isError != nil:
+		r.fail(*isError)
+	case text != "":
+		r.succeed()
 	default:
-		if v := wholeTextIsError(r.agent, text); v != nil {
-			r.fail(*v)
-			break
-		}
-		r.run.text(text)
-		if text != "" {
-			r.succeed()
-		} else if v := r.lastWords(); v != nil {
+		if v := r.lastWords(); v != nil {
 			r.fail(*v)
 		} else {
 			r.fail(emptyOutput)
