@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
 
@@ -26,13 +27,20 @@ func (c *Cache) agentDir(agent, version string) string {
 	return filepath.Join(c.root, "agents", agent, version)
 }
 
-// cachedVersions lists the agent's finished installations, sorted.
+// cachedVersions lists the agent's finished installations, in ascending order.
 func (c *Cache) cachedVersions(agent string) []string {
 	manifests, _ := filepath.Glob(filepath.Join(c.root, "agents", agent, "*", manifestName))
 	var out []string
 	for _, m := range manifests {
 		out = append(out, filepath.Base(filepath.Dir(m)))
 	}
+	slices.SortFunc(out, func(a, b string) int {
+		n, err := agents.CompareVersions(&contract.Agent{}, a, b)
+		if err != nil {
+			return cmp.Compare(a, b)
+		}
+		return n
+	})
 	return out
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,9 @@ func (c *Cache) runNPM(ctx context.Context, what, dir string, args ...string) ([
 	killGroup(cmd)
 	stdout, stderr := &limited{max: maxNPMOutput}, &limited{max: maxNPMOutput}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
+	// A parent-death signal belongs to the thread that starts the command.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	err = cmd.Run()
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", what, context.Cause(ctx))
@@ -61,6 +65,8 @@ func (c *Cache) npmEnv() []string {
 		"npm_config_cache=" + filepath.Join(c.root, "npm"),
 		"npm_config_update_notifier=false", "npm_config_audit=false", "npm_config_fund=false",
 		"npm_config_progress=false", "npm_config_loglevel=error", "npm_config_logs_max=0", "NO_COLOR=1",
+		// npm's own waits of 10 and 60 s make a missing network look like a hang.
+		"npm_config_fetch_retries=2", "npm_config_fetch_retry_mintimeout=1000", "npm_config_fetch_retry_maxtimeout=4000",
 	}
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
@@ -90,7 +96,7 @@ func (j *job) npmInstall(ctx context.Context, dir, spec string) error {
 	if !j.npm.AllowScripts {
 		args = append(args, "--ignore-scripts")
 	}
-	_, err := j.cache.runNPM(ctx, "installing "+spec, dir, append(args, spec)...)
+	_, err := j.cache.runNPM(ctx, "npm install "+spec, dir, append(args, spec)...)
 	return err
 }
 

@@ -143,3 +143,21 @@ func nearest(versions []string, version string) []string {
 	}
 	return out
 }
+
+// Resolve returns the exact version that a specification means now: a range,
+// or a dist-tag such as "latest". An exact version is not looked up.
+func Resolve(ctx context.Context, agent *contract.Agent, spec string, opts Options) (string, error) {
+	if agent.Install == nil {
+		return "", fmt.Errorf("agent %q has no package", agent.ID)
+	}
+	c, err := OpenCache(opts.Cache)
+	if err != nil {
+		return "", err
+	}
+	j := &job{cache: c, agent: agent, npm: &agent.Install.NPM, progress: opts.Progress}
+	version, err := j.resolve(ctx, spec)
+	if err != nil {
+		return "", fmt.Errorf("looking up %s@%s: %w", agent.ID, spec, err)
+	}
+	return version, nil
+}
