@@ -7,7 +7,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/classify"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
-	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/service"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/run"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/reference"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
@@ -64,105 +64,76 @@ func (r *Reading) takeUsage(u event.Value) {
 	}
 }
 
-// tailBytes is how much of stdout and stderr the daemon keeps for its
-// classification at close, in UTF-16 units there.
-const tailBytes = 2000
-
-// closeOpenDesign decides the run as the daemon does when the child closes
-// (report on OpenDesign v0.19.2, section 4, "Order at child close").
+// closeOpenDesign decides the run as the daemon does when the child closes.
+// Where OpenDesign starts the agent another way, only the parser and the exit
+// are left to judge by, and Reason says so.
 func (r *Reading) closeOpenDesign(in Input) {
+	runtime, known := opendesign.RuntimeOf(in.Agent)
+	if !known || !runtime.Lines() || !sameParser(runtime, in.Dialect.Parser) {
+		r.Reason = "OpenDesign v" + opendesign.Version + " parses this format but does not start the agent " + in.Agent + " in a way that gives it"
+		r.closeByExit(in)
+		return
+	}
 	end := reference.EndingOf(in.Transcript)
-	var book opendesign.StdinBook
-	for _, e := range r.Events {
-		if in.Dialect.ProtocolFamily == contract.FamilyClaude {
-			book.Observe(e)
+	out, err := run.Close(run.Input{Config: run.Config{Agent: in.Agent}, Steps: steps(in.Transcript), End: ending(end)})
+	if err != nil { // not for an agent whose runtime is known
+		r.closeByExit(in)
+		return
+	}
+	r.RunResult = contract.RunResult(opendesign.Result(out.Status))
+	if r.RunResult != contract.RunSuccess && !out.Rerun {
+		r.Failure = classify.Classify(out.Classifier)
+	}
+}
+
+// sameParser reports whether the agent's own parser is the dialect's.
+func sameParser(r opendesign.Runtime, parser string) bool {
+	switch r.StreamFormat {
+	case "json-event-stream":
+		return r.Kind == parser
+	case "claude-stream-json":
+		return parser == "claude"
+	}
+	return strings.TrimSuffix(r.StreamFormat, "-stream-json") == parser
+}
+
+func steps(t *transcript.Transcript) []run.Step {
+	var out []run.Step
+	for i := range t.Records {
+		rec := &t.Records[i]
+		switch {
+		case rec.Dir == transcript.Process && rec.Event == transcript.EventKill &&
+			(rec.Reason == transcript.ReasonCancelled || rec.Reason == transcript.ReasonInterrupt):
+			out = append(out, run.Step{Kind: run.Cancel})
+		case rec.Dir == transcript.CLIToServer && rec.Stream == transcript.Stdout:
+			out = append(out, run.Step{Kind: run.Stdout, Data: rec.Line()})
+		case rec.Dir == transcript.CLIToServer && rec.Stream == transcript.Stderr:
+			out = append(out, run.Step{Kind: run.Stderr, Data: rec.Line()})
 		}
 	}
-	stderr := string(in.Transcript.Bytes(transcript.CLIToServer, transcript.Stderr))
-	status := opendesign.CloseStatus(opendesign.Exit{
-		CancelRequested: end.Cancelled, Code: end.ExitCode, Signal: end.Signal, TurnCompletedCleanly: book.TurnCompletedCleanly,
-	})
-	code, message, reason := "", "", closeReason(end)
-	switch {
-	case end.Cancelled:
-	case r.streamError() != nil:
-		status, reason = opendesign.Failed, "stream_error"
-		message = r.streamError().Get("message").Str()
-		code = service.Code(message + "\n" + tail(stderr))
-		if code == "" {
-			code = "AGENT_EXECUTION_FAILED"
-		}
-	case status == opendesign.Succeeded && r.silent(in):
-		status, reason = opendesign.Failed, "empty_output"
-		message = "The agent finished without producing any output."
-		code = "AGENT_EXECUTION_FAILED"
-	case status == opendesign.Failed:
-		code = service.Code(tail(stderr))
-	}
-	result := opendesign.Result(status)
-	r.RunResult = contract.RunResult(result)
-	code = opendesign.ErrorCode(status, code, end.Signal, end.ExitCode)
-	r.Failure = classify.Classify(classify.Input{
-		Result:    result,
-		Status:    classify.Status{Status: status, Error: message, ErrorCode: code, ExitCode: end.ExitCode, Signal: end.Signal},
-		ErrorCode: code,
-		AgentID:   in.Agent,
-		Events:    r.daemonEvents(stderr, reason),
-	})
-}
-
-func closeReason(end reference.Ending) string {
-	switch {
-	case end.Cancelled:
-		return "cancel_requested"
-	case end.Signal != "":
-		return "signal"
-	case end.ExitCode == nil:
-		return "unknown"
-	case *end.ExitCode == 0:
-		return "exit_0"
-	}
-	return "exit_nonzero"
-}
-
-// streamError returns the first error event: later ones are ignored.
-func (r *Reading) streamError() *event.Event {
-	for i := range r.Events {
-		if r.Events[i].Type() == "error" {
-			return &r.Events[i]
-		}
-	}
-	return nil
-}
-
-// silent is the daemon's empty-output rule: families that it tracks need a
-// text, others only any stdout.
-func (r *Reading) silent(in Input) bool {
-	if in.Dialect.ProtocolFamily == contract.FamilyEvents {
-		return r.Text == ""
-	}
-	for range in.Transcript.Lines(transcript.CLIToServer, transcript.Stdout) {
-		return false
-	}
-	return true
-}
-
-func (r *Reading) daemonEvents(stderr, reason string) []classify.Event {
-	var out []classify.Event
-	add := func(name string, e event.Event) { out = append(out, classify.Event{Event: name, Data: e.JSON()}) }
-	for _, e := range r.Events {
-		add("agent", e)
-	}
-	if stderr != "" {
-		add("stderr", event.New("stderr", event.F("chunk", event.String(stderr))))
-	}
-	add("diagnostic", event.New("runtime_close", event.F("rpc_close_reason", event.String(reason))))
 	return out
 }
 
-func tail(s string) string {
-	if len(s) > tailBytes {
-		return strings.ToValidUTF8(s[len(s)-tailBytes:], "")
+// watchdogSeconds is the daemon's own limit for silence. Ours is another one,
+// but a run that trips it would trip the daemon's too.
+const watchdogSeconds = 600
+
+func ending(e reference.Ending) run.Ending {
+	out := run.Ending{Code: e.ExitCode, Signal: e.Signal}
+	if e.Idle {
+		out.StalledSeconds = watchdogSeconds
 	}
-	return s
+	return out
+}
+
+// closeByExit judges by error events and the exit alone.
+func (r *Reading) closeByExit(in Input) {
+	end := reference.EndingOf(in.Transcript)
+	status := opendesign.CloseStatus(opendesign.Exit{CancelRequested: end.Cancelled, Code: end.ExitCode, Signal: end.Signal})
+	for _, e := range r.Events {
+		if e.Type() == "error" && !end.Cancelled {
+			status = opendesign.Failed
+		}
+	}
+	r.RunResult = contract.RunResult(opendesign.Result(status))
 }

@@ -51,7 +51,7 @@ type Reading struct {
 	Agent   string
 	Dialect string // its id
 	Status  string // ok or not_run
-	Reason  string // of not_run, for people
+	Reason  string // why it was not run, or what an ok reading cannot show
 	reference.Reading
 }
 
