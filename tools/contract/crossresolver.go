@@ -53,6 +53,14 @@ type FixtureFacts struct {
 	HasStdout, HasStderr bool
 }
 
+// CrossValidate checks a decoded record, a pointer as Decode returns it,
+// against the rest of its registry, for callers that have the struct already.
+// ValidateIn does both from the text and misses nothing when the record has
+// other faults.
+func CrossValidate(r Resolver, place string, record any) []Problem {
+	return problemsOf(place, crossFindings(r, place, record))
+}
+
 // crossFindings checks a record, a pointer as newRecord makes it, against the
 // rest of its registry.
 func crossFindings(r Resolver, place string, record any) []finding {
