@@ -39,7 +39,8 @@ func (r *run) collect(rec *transcript.Record) {
 type walkContext struct {
 	written   bool // below a Vocabulary path, or on stderr
 	synthetic bool
-	depth     int // of JSON inside strings
+	opaque    bool // inside a payload, where member names may be data
+	depth     int  // of JSON inside strings
 }
 
 func (r *run) walk(v rawjson.Value, st paths.State, ctx walkContext) {
@@ -47,6 +48,7 @@ func (r *run) walk(v rawjson.Value, st paths.State, ctx walkContext) {
 	if f&fVocabulary != 0 {
 		ctx.written = true
 	}
+	ctx.opaque = ctx.opaque || f&fOpaque != 0
 	switch v.Kind() {
 	case rawjson.String:
 		r.leaf(v.Str(), st, ctx)
@@ -60,6 +62,9 @@ func (r *run) walk(v rawjson.Value, st paths.State, ctx walkContext) {
 			k := r.key(c)
 			if strings.IndexByte(k, '<') >= 0 {
 				r.names.reserve(k)
+			}
+			if !ctx.opaque && f&fMap == 0 && !r.members[k] && protocolKey(k) && !r.secret(k) {
+				r.members[k] = true
 			}
 			r.walk(c, st.Key(k), ctx)
 		}
@@ -108,6 +113,7 @@ func (r *run) leaf(s string, st paths.State, ctx walkContext) {
 	if c := firstByte(s); (c == '{' || c == '[') && ctx.depth < maxNesting {
 		if v, err := rawjson.Parse([]byte(s)); err == nil {
 			ctx.depth++
+			ctx.opaque = true
 			r.walk(v, st, ctx)
 		}
 	}

@@ -149,9 +149,14 @@ func (r *run) enumLike(v string) bool {
 	if strings.Contains(v, "//") || looksLikeID(v) && !isVersion(v) {
 		return false
 	}
-	secret := false
-	r.scanner.matches(v, false, func(match) { secret = true })
-	return !secret
+	return !r.secret(v)
+}
+
+// secret says that the leak scan would find something in v.
+func (r *run) secret(v string) bool {
+	found := false
+	r.scanner.matches(v, false, func(match) { found = true })
+	return found
 }
 
 // isVersion knows 2.1.332, 0.148.0-alpha.9 and 2025.11.06-8fe8a63.

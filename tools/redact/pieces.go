@@ -161,28 +161,44 @@ func (r *run) resolve(g *group) {
 	}
 	g.resolved = true
 	s := g.joined
-	var edits []edit
-	done := false
-	if c := firstByte(s); c == '{' || c == '[' {
-		edits, done = r.jsonEdits(s, 0, true)
+	c := firstByte(s)
+	edits, json := []edit(nil), false
+	if c == '{' || c == '[' {
+		edits, json = r.jsonEdits(s, 0, true)
 	}
-	if !done && !isInert(s) {
-		if r.isWritten(s) {
-			edits = r.wordEdits(s)
-		} else {
-			edits = r.denyEdits(s, 0)
-		}
+	if json {
+		g.out = r.cut(s, edits, g.bounds)
+	} else {
+		g.out = r.settlePieces(s, g.bounds)
 	}
-	g.out = r.cut(s, edits, g.bounds)
 	total := 0
 	for i, p := range g.out {
-		if n := missing(rawjson.UTF16Len(piece(g, i)), len(p)); n > 0 && !done {
+		if n := missing(rawjson.UTF16Len(piece(g, i)), len(p)); n > 0 && !json {
 			g.out[i] = pad(p, n)
 		}
 		total += rawjson.UTF16Len(g.out[i])
 	}
-	if n := missing(rawjson.UTF16Len(s), total); n > 0 && len(g.out) > 0 && !done {
+	if n := missing(rawjson.UTF16Len(s), total); n > 0 && len(g.out) > 0 && !json {
 		g.out[len(g.out)-1] = pad(g.out[len(g.out)-1], n)
+	}
+}
+
+// settlePieces is settle for a text in pieces.
+func (r *run) settlePieces(s string, bounds []int) []string {
+	written := r.isWritten(s)
+	for n := 0; ; n++ {
+		edits := r.textEdits(s, written, 0)
+		parts := r.cut(s, edits, bounds)
+		if len(edits) == 0 || n == 8 {
+			return parts
+		}
+		s = strings.Join(parts, "")
+		bounds = make([]int, len(parts))
+		at := 0
+		for i, p := range parts {
+			at += len(p)
+			bounds[i] = at
+		}
 	}
 }
 

@@ -98,6 +98,7 @@ type run struct {
 	survive  map[string]bool // whole strings that stay wherever they stand
 	written  map[string]bool // whole strings that the CLI or provider wrote
 	model    map[string]bool // whole strings that the model wrote
+	members  map[string]bool // names of protocol members, which stay inside payloads too
 	memo     map[string]string
 	groups   groups
 	frame    int // number of the record that is being read or written
@@ -151,7 +152,7 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (*transcript.Tra
 func newRun(d *dialect, lex *lexicon, in Input, scanner *Scanner) *run {
 	s := &run{
 		d: d, lex: lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(in.ScenarioTexts),
-		survive: map[string]bool{}, written: map[string]bool{}, model: map[string]bool{},
+		survive: map[string]bool{}, written: map[string]bool{}, model: map[string]bool{}, members: map[string]bool{},
 		memo: map[string]string{}, unknowns: map[string]bool{}, unsure: map[string]bool{}, intern: map[string]string{},
 	}
 	s.groups.open = map[string]*group{}

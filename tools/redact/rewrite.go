@@ -68,15 +68,12 @@ func (r *run) textLine(s string, rec *transcript.Record) string {
 			return apply(s, clip(w.edits, len(s)))
 		}
 	}
-	switch {
-	case isInert(s):
+	if isInert(s) {
 		return s
-	case rec.Stream == transcript.Stdin,
-		r.in.Hermetic && r.scenario.has(s),
-		r.d.plain && rec.Stream == transcript.Stdout && !r.in.Hermetic:
-		return r.padded(s, apply(s, r.denyEdits(s, 0)))
 	}
-	return r.padded(s, apply(s, r.wordEdits(s)))
+	deny := rec.Stream == transcript.Stdin || r.in.Hermetic && r.scenario.has(s) ||
+		r.d.plain && rec.Stream == transcript.Stdout && !r.in.Hermetic
+	return r.padded(s, r.settle(s, !deny, 0))
 }
 
 // clip drops what edits put behind the end of a text that was completed.
@@ -198,7 +195,7 @@ func (w *writer) memberName(v rawjson.Value, k string, data, opaque bool) {
 	switch {
 	case k == "" || isInert(k) || w.r.survive[k] || w.r.lex.names[k] || w.r.lex.codes[k]:
 		return
-	case !data && opaque && w.r.lex.key(k), !data && !opaque && protocolKey(k):
+	case !data && (w.r.members[k] || opaque && w.r.lex.key(k)):
 		return
 	}
 	a, b := v.KeyRange()
@@ -208,7 +205,7 @@ func (w *writer) memberName(v rawjson.Value, k string, data, opaque bool) {
 // protocolKey says that a member name looks like one that a program's author
 // chose.
 func protocolKey(k string) bool {
-	if len(k) > 64 || isDigit(k[0]) || k[0] == '-' || k[0] == '.' || looksLikeID(k) && !strings.Contains(k, "ephemeral") {
+	if k == "" || len(k) > 64 || isDigit(k[0]) || k[0] == '-' || k[0] == '.' || looksLikeID(k) && !strings.Contains(k, "ephemeral") {
 		return false
 	}
 	for i := range len(k) {

@@ -26,7 +26,11 @@ type rule struct {
 const ruleWindow = 1024
 
 func prefixRule(id, keyword, expr string) rule {
-	return rule{id: id, kind: "token", keywords: strings.Split(keyword, "|"), re: regexp.MustCompile(`(?:^|[^A-Za-z0-9])(` + expr + `)`), group: 1, back: 1, quick: tokenStart}
+	back := 1
+	if keyword[0] == '_' {
+		back = 8
+	}
+	return rule{id: id, kind: "token", keywords: strings.Split(keyword, "|"), back: back, re: regexp.MustCompile(`(?:^|[^A-Za-z0-9])(` + expr + `)`), group: 1, quick: tokenStart}
 }
 
 // tokenStart says that no letter or digit stands before the keyword, unless
@@ -114,7 +118,7 @@ var formRules = []rule{
 	{id: "azure-key", kind: "token", keywords: []string{"accountkey="}, re: regexp.MustCompile(`(?i)AccountKey=[A-Za-z0-9+/=]{40,}`)},
 	{id: "email", kind: "email", keywords: []string{"@"}, back: 64, quick: func(s string, start, end int) bool {
 		return start > 0 && end < len(s) && s[start-1] > ' ' && isAlnum(s[end])
-	}, re: regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)},
+	}, re: regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)},
 	{id: "home-posix", kind: "path", keywords: []string{"/home/", "/users/", "/root/"}, back: 8, check: notInert, re: regexp.MustCompile(`(?:/mnt/[a-z])?(?:/home/|/Users/|/users/)[A-Za-z0-9._-]{1,64}|/root/[^\s"'<>]{1,128}`)},
 	{id: "home-windows", kind: "path", keywords: []string{`\users`, `:/users/`}, back: 4, re: regexp.MustCompile(`(?i)[a-z]:(?:\\{1,8}|/)Users(?:\\{1,8}|/)[^\\/\s"'<>]{1,64}`)},
 	{id: "home-slug", kind: "path", keywords: []string{"-users-", "-home-", "-root-"}, back: 4, re: regexp.MustCompile(`(?:^|[^A-Za-z0-9-])(?:[A-Z]-)?-(?:Users|home|root)-[A-Za-z0-9]+[A-Za-z0-9._-]*`)},

@@ -153,11 +153,27 @@ func (r *run) tagAt(s string, i int) (int, []edit) {
 	if !strings.HasPrefix(s[i:], open) || i+len(open) < len(s) && s[i+len(open)] != ' ' && s[i+len(open)] != '>' {
 		return 0, nil
 	}
-	close := strings.IndexByte(s[i:], '>')
+	close := tagEnd(s, i+len(open))
 	if close < 0 {
 		return i + len(open), nil
 	}
-	return i + close + 1, r.attributes(s, i+len(open), i+close)
+	return close + 1, r.attributes(s, i+len(open), close)
+}
+
+// tagEnd returns the place of the bracket that ends a tag; those of
+// placeholders do not.
+func tagEnd(s string, i int) int {
+	for ; i < len(s); i++ {
+		switch {
+		case s[i] == '>':
+			return i
+		case s[i] == '<':
+			if end := placeholderAt(s, i); end > 0 {
+				i = end - 1
+			}
+		}
+	}
+	return -1
 }
 
 // attributes redacts what stands between <artifact and its closing bracket.

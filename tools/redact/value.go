@@ -36,10 +36,32 @@ func (r *run) compute(s string, depth int) string {
 			return out + strings.Repeat(" ", missing(rawjson.UTF16Len(s), rawjson.UTF16Len(out)))
 		}
 	}
-	if r.isWritten(s) {
-		return r.padded(s, apply(s, r.wordEdits(s)))
+	return r.padded(s, r.settle(s, r.isWritten(s), depth))
+}
+
+// settle redacts a text until nothing changes: a placeholder can give its
+// neighbour a meaning that it had not before (a "~" after a word is none, after
+// a placeholder it is a path).
+func (r *run) settle(s string, written bool, depth int) string {
+	out := s
+	for range 8 {
+		edits := r.textEdits(out, written, depth)
+		if len(edits) == 0 {
+			break
+		}
+		out = apply(out, edits)
 	}
-	return r.padded(s, apply(s, r.denyEdits(s, depth)))
+	return out
+}
+
+func (r *run) textEdits(s string, written bool, depth int) []edit {
+	switch {
+	case isInert(s):
+		return nil
+	case written:
+		return r.wordEdits(s)
+	}
+	return r.denyEdits(s, depth)
 }
 
 // isWritten says that the CLI or the provider wrote the text, so that public

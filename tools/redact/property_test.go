@@ -1,0 +1,239 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+	"pgregory.net/rapid"
+)
+
+// text draws something that a model, a tool or a CLI may have said.
+func text(t *rapid.T, depth int) string {
+	gens := []*rapid.Generator[string]{
+		rapid.StringN(0, 40, 120),
+		rapid.SampledFrom([]string{"", " ", "\n", "ok", "user", "error", "## user\nhi", "a\n## assistant:\nb", "<artifact type=\"text/html\" title=\"My Page\">\n<h1>x</h1></artifact>", "tail <artif",
+			"\x1b[1mbold\x1b[0m", "\x1b]0;title\x07rest", "/home/alice/w/src/a.html", "Read src/app.ts", `C:\Users\alice\w\b.md`, "http://127.0.0.1:4411/v1/responses", "<text:3>", "/w/p2.html", "<time>",
+			"2026-09-03T02:41:28.800Z", "Reconnecting... 2/5 (stream disconnected before completion)", "429 too many requests", "tokens used: 19,542", "msg_01AbCdEf2345", "0198f0aa-0000-7000-8000-0000000000aa", "1760000400", "alice@example.com"}),
+		rapid.Custom(func(t *rapid.T) string {
+			return strings.Repeat(rapid.StringMatching("[a-z ]{20,60}").Draw(t, "long"), 40)
+		}),
+	}
+	if depth < 3 {
+		gens = append(gens, rapid.Custom(func(t *rapid.T) string { return object(t, depth+1) }))
+	}
+	return rapid.OneOf(gens...).Draw(t, "text")
+}
+
+// object draws a JSON object as text.
+func object(t *rapid.T, depth int) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := range rapid.IntRange(0, 3).Draw(t, "members") {
+		if i > 0 {
+			b.WriteString(rapid.SampledFrom([]string{",", ", "}).Draw(t, "comma"))
+		}
+		key := rapid.OneOf(rapid.SampledFrom([]string{"type", "message", "file_path", "content", "password", "x y", "alice@corp.example", "cwd"}), rapid.StringN(1, 8, 20)).Draw(t, "key")
+		b.WriteString(quote(key) + ":")
+		if depth < 3 && rapid.IntRange(0, 4).Draw(t, "nest") == 0 {
+			b.WriteString(object(t, depth+1))
+			continue
+		}
+		b.WriteString(rapid.OneOf(rapid.SampledFrom([]string{"0", "1", "-3.50", "1e3", "1760000400123", "true", "null", "[]", "[1,2]"}), rapid.Custom(func(t *rapid.T) string { return quote(text(t, depth)) })).Draw(t, "value"))
+	}
+	return b.String() + "}"
+}
+
+// frame draws a line of a dialect with a text at some place.
+func frame(t *rapid.T, said string) string {
+	q := quote(said)
+	return rapid.SampledFrom([]string{
+		`{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":` + q + `}}`,
+		`{"type":"item.completed","item":{"id":"item_2","type":"command_execution","command":` + q + `,"aggregated_output":` + q + `,"exit_code":0,"status":"completed"}}`,
+		`{"type":"error","message":` + q + `}`,
+		`{"type":"turn.failed","error":{"message":` + q + `}}`,
+		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":` + q + `}]},"session_id":` + q + `}`,
+		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":` + q + `}]}}`,
+		`{"type":"result","subtype":"success","is_error":true,"result":` + q + `,"duration_ms":12}`,
+		`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Write","input":{"file_path":` + q + `,` + q + `:1}}]}}`,
+		`{"type":` + q + `}`,
+		object(t, 0),
+		said,
+	}).Draw(t, "frame") + "\n"
+}
+
+func input(t *rapid.T) Input {
+	return Input{
+		Dialect:  rapid.SampledFrom([]string{"codex", "claude", "codex-msg", "plain"}).Draw(t, "dialect"),
+		Hermetic: rapid.Bool().Draw(t, "hermetic"), ScenarioTexts: []string{"Here is the answer."},
+		Cwd: "/home/alice/w", Home: "/home/alice",
+	}
+}
+
+// Frames, members and kinds stay; redacting is deterministic, changes nothing
+// the second time, and gives what WriteSanitized accepts.
+func TestRedactKeepsStructure(t *testing.T) {
+	r := newRedactor(t)
+	rapid.Check(t, func(t *rapid.T) {
+		in := input(t)
+		raw := ""
+		for range rapid.IntRange(1, 4).Draw(t, "lines") {
+			raw += frame(t, text(t, 0))
+		}
+		checkInvariants(t, r, in, raw)
+	})
+}
+
+type failer interface {
+	Fatalf(string, ...any)
+}
+
+func checkInvariants(t failer, r *Redactor, in Input, raw string) {
+	redact := func(x *transcript.Transcript) (*transcript.Transcript, string) {
+		out, _, err := r.Redact(x, in)
+		if err != nil {
+			t.Fatalf("redacting: %v", err)
+		}
+		return out, string(out.Bytes(transcript.CLIToServer, transcript.Stdout))
+	}
+	out, text := redact(stdout(raw))
+	if _, again := redact(stdout(raw)); again != text {
+		t.Fatalf("not deterministic")
+	}
+	if _, twice := redact(out); twice != text {
+		t.Fatalf("twice differs from once:\n%q\n%q", text, twice)
+	}
+	if !utf8.ValidString(text) {
+		t.Fatalf("not UTF-8")
+	}
+	if ok, line := sameStructure(raw, text); !ok {
+		t.Fatalf("structure changes in line %d:\n%q\n%q", line, raw, text)
+	}
+	if err := out.WriteSanitized(&bytes.Buffer{}); err != nil {
+		t.Fatalf("writing: %v", err)
+	}
+}
+
+// A secret survives nowhere, however deep it stands, and the same text has the
+// same placeholder on every stream.
+func TestPlantedSecretsDisappear(t *testing.T) {
+	r := newRedactor(t)
+	rapid.Check(t, func(t *rapid.T) {
+		in := input(t)
+		secret := positive(t, &rules[rapid.IntRange(0, len(rules)-1).Draw(t, "rule")])
+		if !utf8.ValidString(secret) || len(secret) < 10 {
+			t.Skip("too short to look for")
+		}
+		core := secret[len(secret)/3:]
+		said := rapid.SampledFrom([]string{"%s", "error: %s", `{"type":"error","error":{"message":"failed: %s"}}`, "API key %s is invalid", "line\n%s\n"}).Draw(t, "around")
+		if strings.HasPrefix(said, "{") {
+			q := quote(secret)
+			said = strings.ReplaceAll(said, "%s", q[1:len(q)-1])
+		} else {
+			said = strings.ReplaceAll(said, "%s", secret)
+		}
+		raw := stdout(frame(t, said))
+		raw.Records = append(raw.Records, stream(transcript.Stderr, said).Records...)
+		out, rep, err := r.Redact(raw, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := string(out.Bytes(transcript.CLIToServer, transcript.Stdout)) + string(out.Bytes(transcript.CLIToServer, transcript.Stderr))
+		if strings.Contains(all+decodedStrings(all), core) {
+			t.Errorf("a secret survives with status %s", rep.Status)
+		}
+	})
+}
+
+// A text in pieces and the same text whole have the same form, whatever the
+// pieces are; pieces with something in them stay so.
+func TestPiecesAndWhole(t *testing.T) {
+	r := newRedactor(t)
+	rapid.Check(t, func(t *rapid.T) {
+		said := rapid.OneOf(rapid.Custom(func(t *rapid.T) string { return text(t, 1) }), rapid.Just(`{"file_path": "/home/alice/w/a.html", "content": "<p>x</p>\n"}`)).Draw(t, "said")
+		if !utf8.ValidString(said) || strings.Contains(said, "\ufffd") {
+			t.Skip("not what a stream holds")
+		}
+		field, kind := "text", "text_delta"
+		if looksJSON(said) {
+			field, kind = "partial_json", "input_json_delta"
+		}
+		pieces := cutRandomly(t, said)
+		var b strings.Builder
+		for _, p := range pieces {
+			fmt.Fprintf(&b, `{"type":"stream_event","session_id":"s","event":{"type":"content_block_delta","index":0,"delta":{"type":%q,%q:%s}}}`+"\n", kind, field, quote(p))
+		}
+		fmt.Fprintf(&b, `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%s}]}}`+"\n", quote(said))
+		in := Input{Dialect: "claude", Hermetic: rapid.Bool().Draw(t, "hermetic"), Cwd: "/home/alice/w", Home: "/home/alice"}
+		res, _, err := r.Redact(stdout(b.String()), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := string(res.Bytes(transcript.CLIToServer, transcript.Stdout))
+		joined, whole := "", ""
+		for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
+			v, err := rawjson.Parse([]byte(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == len(pieces) {
+				for c := range v.At("message").Get("content").Children() {
+					whole = c.Get("text").Str()
+				}
+				continue
+			}
+			p := v.At("event", "delta", field).Str()
+			if (p == "") != (pieces[i] == "") {
+				t.Fatalf("piece %d: emptiness changes", i)
+			}
+			joined += p
+		}
+		if !looksJSON(said) && joined != whole || looksJSON(said) && strings.TrimRight(joined, " ") != strings.TrimRight(whole, " ") && json.Valid([]byte(said)) && !strings.Contains(joined, padStart) {
+			t.Fatalf("pieces and whole differ:\n%q\n%q", joined, whole)
+		}
+	})
+}
+
+func cutRandomly(t *rapid.T, s string) []string {
+	var pieces []string
+	for s != "" {
+		n := rapid.IntRange(1, 12).Draw(t, "piece")
+		n = min(n, len(s))
+		for n < len(s) && !utf8.RuneStart(s[n]) {
+			n++
+		}
+		pieces = append(pieces, s[:n])
+		s = s[n:]
+		if len(pieces) > 60 {
+			return append(pieces, s)
+		}
+	}
+	return pieces
+}
+
+func FuzzRedact(f *testing.F) {
+	for _, s := range []string{`{"type":"error","message":"a\u0000b"}`, "plain /home/x/y.html text", `{"a":"b`, "{\"a\":\"\xff\"}", `{"type":"x","a":[1,{"b":"{\"c\":1}"}]}`, "[1,2]", `"x"`, "\x1b]0;t\x07", `{"k":tru`} {
+		f.Add(s, true)
+	}
+	dir, err := filepath.Glob(filepath.Join(root(f), "..", "shared", "cases", "*", "input.jsonl"))
+	if err == nil {
+		for _, p := range dir {
+			if b, err := os.ReadFile(p); err == nil {
+				f.Add(string(b), false)
+			}
+		}
+	}
+	r := newRedactor(f)
+	f.Fuzz(func(t *testing.T, s string, hermetic bool) {
+		for _, d := range []string{"codex", "claude", "plain"} {
+			checkInvariants(t, r, Input{Dialect: d, Hermetic: hermetic}, s)
+		}
+	})
+}
