@@ -25,13 +25,16 @@ func Main(m *testing.M) {
 }
 
 // Folder returns a folder of shared test data: the value of the environment
-// variable, else ../shared/<name> beside the repository. The test is skipped
-// if there is none.
+// variable, else ../shared/<name>; relative paths start at the repository's
+// root. The test is skipped if there is none.
 func Folder(t testing.TB, variable, name string) string {
 	t.Helper()
 	dir := os.Getenv(variable)
 	if dir == "" {
-		dir = filepath.Join(repository(t), "..", "shared", name)
+		dir = filepath.Join("..", "shared", name)
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(repository(t), dir)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		t.Skipf("no folder %s: set %s to run this test", name, variable)
