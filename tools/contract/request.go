@@ -128,7 +128,8 @@ func compileDataSchema(text []byte) (*schema, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, errors.New("there is none")
 	}
-	s, err := compileSchema("https://open-design-agent-contracts.invalid/data-schema", text)
+	none := func(name string) ([]byte, error) { return nil, fmt.Errorf("it refers to %s", quoted(name)) }
+	s, err := compileSchema("https://open-design-agent-contracts.invalid/data-schema", text, none)
 	if err != nil {
 		return nil, fmt.Errorf("it is not a JSON Schema of draft 2020-12: %w", err)
 	}

@@ -37,14 +37,14 @@ func schemaOf(kind RecordKind) (*schema, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the schema of %s: %w", kind, err)
 		}
-		return compileSchema(schemas.BaseURI+kind.schemaFile(), text)
+		return compileSchema(schemas.BaseURI+kind.schemaFile(), text, schemas.FS.ReadFile)
 	}))
 	return compile.(func() (*schema, error))()
 }
 
-// compileSchema compiles a schema that may refer to itself and to the
-// registry's own schemas; nothing is fetched.
-func compileSchema(id string, text []byte) (*schema, error) {
+// compileSchema compiles a schema that may refer to itself and, by file name,
+// to the schemas that read returns; nothing is fetched.
+func compileSchema(id string, text []byte, read func(name string) ([]byte, error)) (*schema, error) {
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft2020
 	c.AssertFormat = true
@@ -62,9 +62,9 @@ func compileSchema(id string, text []byte) (*schema, error) {
 	c.LoadURL = func(u string) (io.ReadCloser, error) {
 		name, ok := strings.CutPrefix(u, schemas.BaseURI)
 		if !ok {
-			return nil, fmt.Errorf("a schema refers to %s: only the registry's own schemas can be referred to", quoted(u))
+			return nil, fmt.Errorf("it refers to %s, which is never fetched", quoted(u))
 		}
-		text, err := schemas.FS.ReadFile(name)
+		text, err := read(name)
 		if err != nil {
 			return nil, fmt.Errorf("reading a schema: %w", err)
 		}
