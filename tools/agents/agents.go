@@ -28,16 +28,26 @@ func Read(r io.Reader, name string) (*contract.AgentsFile, error) {
 	d.DisallowUnknownFields()
 	var f contract.AgentsFile
 	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("reading %s%s: %w", name, position(b, err), err)
+		return nil, &FileError{fmt.Errorf("reading %s%s: %w", name, position(b, err), err)}
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("reading %s: there is text after the JSON value", name)
+		return nil, &FileError{fmt.Errorf("reading %s: there is text after the JSON value", name)}
 	}
 	if err := f.Validate(); err != nil {
-		return nil, fmt.Errorf("checking %s: %w", name, err)
+		return nil, &FileError{fmt.Errorf("checking %s: %w", name, err)}
 	}
 	return &f, nil
 }
+
+// FileError says that an agents file is not one, or breaks a rule. Its text
+// names the file.
+type FileError struct{ err error }
+
+// Error implements error.
+func (e *FileError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.err }
 
 // position returns ":LINE" for an error with an offset.
 func position(b []byte, err error) string {

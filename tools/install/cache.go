@@ -235,6 +235,15 @@ type Keep struct {
 // limits hold, and returns what it removed. Releases that are being installed
 // stay; one that is running goes on running.
 func (c *Cache) Prune(ctx context.Context, keep Keep) ([]Entry, error) {
+	return c.prune(ctx, keep, c.remove)
+}
+
+// Prunable returns what Prune would remove now, and removes nothing.
+func (c *Cache) Prunable(ctx context.Context, keep Keep) ([]Entry, error) {
+	return c.prune(ctx, keep, func(Entry) (bool, error) { return true, nil })
+}
+
+func (c *Cache) prune(ctx context.Context, keep Keep, remove func(Entry) (bool, error)) ([]Entry, error) {
 	entries, err := c.List()
 	if err != nil {
 		return nil, err
@@ -255,7 +264,7 @@ func (c *Cache) Prune(ctx context.Context, keep Keep) ([]Entry, error) {
 		if err := ctx.Err(); err != nil {
 			return removed, fmt.Errorf("pruning the cache: %w", err)
 		}
-		ok, err := c.remove(e)
+		ok, err := remove(e)
 		if err != nil {
 			return removed, err
 		}
