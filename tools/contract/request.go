@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // RequestKind says what a Request asks for.
@@ -110,7 +109,8 @@ func (c *checker) checkAnswer(r *Request, a *Answer) {
 func (c *checker) checkData(r *Request, data []byte) {
 	s, err := compileDataSchema(r.DataSchema)
 	if err != nil {
-		c.report("REQ-DATA-SCHEMA", "", "the request's data_schema: %v", err)
+		_, message := schemaFault(err)
+		c.report("REQ-DATA-SCHEMA", "", "the request's data_schema: %s", message)
 		return
 	}
 	v, findings, ok := decode(KindAnswer, data)
@@ -126,12 +126,12 @@ func (c *checker) checkData(r *Request, data []byte) {
 // complete in itself.
 func compileDataSchema(text []byte) (*schema, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, errors.New("there is none")
+		return nil, errors.New("it is empty")
 	}
 	none := func(name string) ([]byte, error) { return nil, fmt.Errorf("it refers to %s", quoted(name)) }
 	s, err := compileSchema("https://open-design-agent-contracts.invalid/data-schema", text, none)
 	if err != nil {
-		return nil, fmt.Errorf("it is not a JSON Schema of draft 2020-12: %w", err)
+		return nil, fmt.Errorf("compiling a data_schema: %w", err)
 	}
 	return s, nil
 }
@@ -142,8 +142,8 @@ func checkRequest(c *checker, r *Request) {
 	}
 	if len(r.DataSchema) > 0 {
 		if _, err := compileDataSchema(r.DataSchema); err != nil {
-			message, _, _ := strings.Cut(err.Error(), "\n")
-			c.report("REQ-DATA-SCHEMA", "/data_schema", "%s", message)
+			pointer, message := schemaFault(err)
+			c.report("REQ-DATA-SCHEMA", "/data_schema"+pointer, "%s", message)
 		}
 	}
 	if r.ExpiresAt != nil && !after(*r.ExpiresAt, r.CreatedAt) {

@@ -83,6 +83,21 @@ func compileSchema(id string, text []byte, read func(name string) ([]byte, error
 	return &schema{compiled: compiled, docs: docs}, nil
 }
 
+// schemaFault says where a schema is no JSON Schema, and why, in one line.
+func schemaFault(err error) (pointer, message string) {
+	var ve *jsonschema.ValidationError
+	if errors.As(err, &ve) {
+		for len(ve.Causes) > 0 {
+			ve = ve.Causes[0]
+		}
+		return unescapeLocation(ve.InstanceLocation), "this is not JSON Schema of draft 2020-12: " + ve.Message
+	}
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return "", "it does not compile: " + err.Error()
+}
+
 // check returns every way in which v breaks the schema.
 func (s *schema) check(v any) []finding {
 	err := s.compiled.Validate(v)
