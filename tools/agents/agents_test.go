@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ func TestFindSuggests(t *testing.T) {
 	f := registryAgents(t)
 	for id, want := range map[string]string{
 		"codexx": "codex", "cladue": "claude", "claude-code": "claude", "@openai/codex": "codex", "Codex CLI": "codex",
-		"vim": "", "": "", "cursor-agent": "",
+		"emacs-agent": "", "": "", "kimmi": "kimi", "github-copilot": "copilot",
 	} {
 		_, err := Find(f, id)
 		var unknown *UnknownAgentError
@@ -84,6 +85,56 @@ func TestReadSaysWhere(t *testing.T) {
 		if _, err := Read(strings.NewReader(text), "agents.json"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v does not say %q", text, err, want)
 		}
+	}
+}
+
+// The files are valid under their schemas, and the schemas are as strict as
+// the decoder.
+func TestFilesAreValid(t *testing.T) {
+	b, err := os.ReadFile("../../registry/agents.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := contract.Validate(contract.KindAgents, "registry/agents.json", b); len(p) > 0 {
+		t.Errorf("registry/agents.json: %v", p)
+	}
+	for _, bad := range []string{`"native": [{"versions": "*"}]`, `"allow_scripts": "yes"`, `"shell": true`} {
+		changed := strings.Replace(string(b), `"package": "@openai/codex",`, `"package": "@openai/codex", `+bad+`,`, 1)
+		if p := contract.Validate(contract.KindAgents, "registry/agents.json", []byte(changed)); len(p) == 0 {
+			t.Errorf("an npm definition with %s validates", bad)
+		}
+	}
+	policies, err := filepath.Glob("../../probes/*/env-policy.json")
+	if err != nil || len(policies) == 0 {
+		t.Fatalf("%d policies, %v", len(policies), err)
+	}
+	for _, file := range policies {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := contract.Validate(contract.KindProbe, file, b); len(p) > 0 {
+			t.Errorf("%s: %v", file, p)
+		}
+	}
+	if p := contract.Validate(contract.KindProbe, "p", []byte(`{"schema_version": 1, "credentials": "real"}`)); len(p) == 0 {
+		t.Error("a probe asks for real credentials and validates")
+	}
+}
+
+// All agents of OpenDesign v0.19.2 are here, each with a definition or an
+// exemption (FINE-PRINT 5).
+func TestAllAgentsOfTheConsumerAreListed(t *testing.T) {
+	want := strings.Fields(`amr claude codex devin opencode byok-opencode hermes trae-cli grok-build kimi cursor-agent qwen qoder
+		copilot amp pi kiro kilo vibe deepseek deepseek-harness aider antigravity reasonix codebuddy mimo atomcode`)
+	f := registryAgents(t)
+	for _, id := range want {
+		if f.Agent(id) == nil {
+			t.Errorf("%s is missing", id)
+		}
+	}
+	if len(want) != 27 {
+		t.Errorf("the list has %d ids", len(want))
 	}
 }
 

@@ -12,19 +12,19 @@ type AgentsFile struct {
 }
 
 // Agent is one CLI. An agent without an exemption has everything that a
-// capture needs.
+// capture needs; an exempt one may have no more than its id, name and families.
 type Agent struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	// Tier is 0 for the CLIs whose coverage must be complete, up to 2.
 	Tier             int              `json:"tier"`
 	ProtocolFamilies []ProtocolFamily `json:"protocol_families"`
-	CredentialModel  CredentialModel  `json:"credential_model"`
+	CredentialModel  CredentialModel  `json:"credential_model,omitempty"`
 	// FreshnessDays is the age at which a claim about this agent is stale.
-	FreshnessDays int `json:"freshness_days"`
+	FreshnessDays int `json:"freshness_days,omitempty"`
 	// RepresentativeProbe is the probe whose shape stands for the agent in a
 	// compatibility answer (FINE-PRINT 17).
-	RepresentativeProbe string `json:"representative_probe"`
+	RepresentativeProbe string `json:"representative_probe,omitempty"`
 	// Exemption says why the agent has no records.
 	Exemption    string          `json:"exemption,omitempty"`
 	Install      *AgentInstall   `json:"install,omitempty"`

@@ -12,6 +12,10 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
+// agentID is the form of an agent's id, which is a folder's name in a registry
+// and in the cache.
+var agentID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
 var templateName = regexp.MustCompile(`\{([a-z_]+)\}`)
 
 // Validate reports every rule that the file breaks, joined. It checks what the
@@ -59,7 +63,11 @@ func (c *agentCheck) template(where, text string, allowed ...string) {
 
 func (a *Agent) check() []error {
 	c := &agentCheck{}
-	if len(a.ProtocolFamilies) == 0 {
+	if !agentID.MatchString(a.ID) {
+		c.bad("id: want lower-case words joined by hyphens")
+	}
+	// An exempt agent may speak a protocol that is none of ours.
+	if len(a.ProtocolFamilies) == 0 && a.Exemption == "" {
 		c.bad("protocol_families is empty")
 	}
 	for _, f := range a.ProtocolFamilies {
@@ -67,7 +75,7 @@ func (a *Agent) check() []error {
 			c.bad("protocol_families: unknown family %q", f)
 		}
 	}
-	if !slices.Contains(CredentialModels, a.CredentialModel) {
+	if a.CredentialModel != "" && !slices.Contains(CredentialModels, a.CredentialModel) {
 		c.bad("credential_model: unknown model %q", a.CredentialModel)
 	}
 	if a.Exemption == "" {
@@ -92,6 +100,7 @@ func (a *Agent) checkComplete(c *agentCheck) {
 		missing bool
 	}{
 		{"install", a.Install == nil}, {"version_probe", a.VersionProbe == nil}, {"env", a.Env == nil},
+		{"credential_model", a.CredentialModel == ""}, {"freshness_days", a.FreshnessDays <= 0},
 		{"launches", len(a.Launches) == 0}, {"providers", len(a.Providers) == 0},
 	} {
 		if part.missing {

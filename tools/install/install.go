@@ -126,14 +126,10 @@ func DefaultCache() string {
 // which "" stands for. Exact versions in the cache need neither npm nor a
 // network; anything else asks the registry.
 func Install(ctx context.Context, agent *contract.Agent, spec string, opts Options) (*Installed, error) {
-	if agent.Install == nil {
-		return nil, fmt.Errorf("agent %q cannot be installed by this program; name its program with --bin", agent.ID)
-	}
-	c, err := OpenCache(opts.Cache)
+	j, err := newJob(agent, opts)
 	if err != nil {
 		return nil, err
 	}
-	j := &job{cache: c, agent: agent, npm: &agent.Install.NPM, progress: opts.Progress}
 	version, err := j.resolve(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("installing %s: %w", agent.ID, err)
@@ -146,13 +142,38 @@ func Install(ctx context.Context, agent *contract.Agent, spec string, opts Optio
 	return got, nil
 }
 
-// job is one call of Install.
+// Resolve returns the exact version that a specification means now: a range,
+// or a dist-tag such as "latest". An exact version is not looked up.
+func Resolve(ctx context.Context, agent *contract.Agent, spec string, opts Options) (string, error) {
+	j, err := newJob(agent, opts)
+	if err != nil {
+		return "", err
+	}
+	version, err := j.resolve(ctx, spec)
+	if err != nil {
+		return "", fmt.Errorf("looking up %s@%s: %w", agent.ID, spec, err)
+	}
+	return version, nil
+}
+
+// job is one call of Install or Resolve.
 type job struct {
 	cache    *Cache
 	agent    *contract.Agent
 	npm      *contract.NPMInstall
 	progress func(Progress)
 	version  string
+}
+
+func newJob(agent *contract.Agent, opts Options) (*job, error) {
+	if agent.Install == nil {
+		return nil, fmt.Errorf("agent %q cannot be installed by this program; name its program with --bin: %w", agent.ID, ErrNoBinary)
+	}
+	c, err := OpenCache(opts.Cache)
+	if err != nil {
+		return nil, err
+	}
+	return &job{cache: c, agent: agent, npm: &agent.Install.NPM, progress: opts.Progress}, nil
 }
 
 func (j *job) report(s Stage, bytes int64) {

@@ -24,14 +24,11 @@ var (
 // Versions returns the agent's releases in ascending order and the dist-tags,
 // such as latest, from the npm registry.
 func Versions(ctx context.Context, agent *contract.Agent, opts Options) (versions []string, tags map[string]string, err error) {
-	if agent.Install == nil {
-		return nil, nil, fmt.Errorf("agent %q has no package", agent.ID)
-	}
-	c, err := OpenCache(opts.Cache)
+	j, err := newJob(agent, opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.versions(ctx, agent.Install.NPM.Package)
+	return j.cache.versions(ctx, j.npm.Package)
 }
 
 func (c *Cache) versions(ctx context.Context, pkg string) ([]string, map[string]string, error) {
@@ -142,22 +139,4 @@ func nearest(versions []string, version string) []string {
 		}
 	}
 	return out
-}
-
-// Resolve returns the exact version that a specification means now: a range,
-// or a dist-tag such as "latest". An exact version is not looked up.
-func Resolve(ctx context.Context, agent *contract.Agent, spec string, opts Options) (string, error) {
-	if agent.Install == nil {
-		return "", fmt.Errorf("agent %q has no package", agent.ID)
-	}
-	c, err := OpenCache(opts.Cache)
-	if err != nil {
-		return "", err
-	}
-	j := &job{cache: c, agent: agent, npm: &agent.Install.NPM, progress: opts.Progress}
-	version, err := j.resolve(ctx, spec)
-	if err != nil {
-		return "", fmt.Errorf("looking up %s@%s: %w", agent.ID, spec, err)
-	}
-	return version, nil
 }
