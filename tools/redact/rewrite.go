@@ -21,7 +21,7 @@ func (r *run) rewrite(rec *transcript.Record) {
 	}
 	shift := bytes.Index(line, body)
 	rec.Data, rec.Frame = nil, nil
-	if c := body[0]; (c == '{' || c == '[') && r.doc.Parse(body) == nil {
+	if r.isJSON(body) {
 		w := r.writer(rec, shift)
 		w.value(r.doc.Root(), r.d.set.Root(), false)
 		out := apply(string(body), w.edits)
@@ -31,6 +31,12 @@ func (r *run) rewrite(rec *transcript.Record) {
 	deviate(rec, rec.Stream == transcript.Stdout && !r.d.plain, transcript.DeviationNotJSON)
 	out := r.textLine(string(body), rec)
 	rec.Data = slices.Concat(line[:shift], []byte(out), line[shift+len(body):])
+}
+
+// isJSON parses a line. In a plain dialect only an object or array is more
+// than text.
+func (r *run) isJSON(body []byte) bool {
+	return (body[0] == '{' || body[0] == '[' || !r.d.plain) && r.doc.Parse(body) == nil
 }
 
 // store stores a sanitized JSON line as frame or data.
@@ -205,7 +211,7 @@ func (w *writer) memberName(v rawjson.Value, k string, data, opaque bool) {
 // protocolKey says that a member name looks like one that a program's author
 // chose.
 func protocolKey(k string) bool {
-	if k == "" || len(k) > 64 || isDigit(k[0]) || k[0] == '-' || k[0] == '.' || looksLikeID(k) && !strings.Contains(k, "ephemeral") {
+	if k == "" || len(k) > 64 || isDigit(k[0]) || k[0] == '-' || k[0] == '.' || looksLikeID(k) && !strings.Contains(strings.ToLower(k), "ephemeral") {
 		return false
 	}
 	for i := range len(k) {
