@@ -20,7 +20,7 @@ func (r *run) collect(rec *transcript.Record) {
 	if len(body) == 0 {
 		return
 	}
-	if body[0] != '{' && body[0] != '[' || r.doc.Parse(body) != nil {
+	if !r.isJSON(body) {
 		r.names.reserve(string(body))
 		if c, ok := completeJSON(string(body)); ok && r.doc.Parse([]byte(c)) == nil {
 			r.walk(r.doc.Root(), r.d.set.Root(), walkContext{written: rec.Stream == transcript.Stderr})

@@ -166,9 +166,10 @@ func (r *run) resolve(g *group) {
 	if c == '{' || c == '[' {
 		edits, json = r.jsonEdits(s, 0, true)
 	}
-	if json {
+	switch {
+	case json || r.stays(s):
 		g.out = r.cut(s, edits, g.bounds)
-	} else {
+	default:
 		g.out = r.settlePieces(s, g.bounds)
 	}
 	total := 0

@@ -113,7 +113,7 @@ func checkInvariants(t failer, r *Redactor, in Input, raw string) {
 	if !utf8.ValidString(text) {
 		t.Fatalf("not UTF-8")
 	}
-	if ok, line := sameStructure(raw, text); !ok {
+	if ok, line := sameStructure(raw, text); !ok && in.Dialect != "plain" {
 		t.Fatalf("structure changes in line %d:\n%q\n%q", line, raw, text)
 	}
 	if err := out.WriteSanitized(&bytes.Buffer{}); err != nil {

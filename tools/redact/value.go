@@ -22,13 +22,14 @@ func (r *run) str(s string, depth int) string {
 
 func (r *run) compute(s string, depth int) string {
 	switch {
-	case isInert(s), r.survive[s], r.lex.codes[s]:
+	case isInert(s), r.stays(s):
 		return s
-	case timeAt(s, 0) == len(s) && s != "":
-		return timePlaceholder
 	}
 	if out, ok := r.runText(s); ok {
 		return out
+	}
+	if timeAt(s, 0) == len(s) {
+		return timePlaceholder
 	}
 	if c := firstByte(s); (c == '{' || c == '[') && depth < maxNesting {
 		if edits, ok := r.jsonEdits(s, depth, false); ok {
@@ -63,6 +64,9 @@ func (r *run) textEdits(s string, written bool, depth int) []edit {
 	}
 	return r.denyEdits(s, depth)
 }
+
+// stays says that a whole string is a literal of the protocol.
+func (r *run) stays(s string) bool { return r.survive[s] || r.lex.codes[s] }
 
 // isWritten says that the CLI or the provider wrote the text, so that public
 // words in it survive.
