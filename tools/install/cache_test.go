@@ -3,10 +3,12 @@ package install
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -175,5 +177,27 @@ func TestDefaultCache(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", "")
 	if got := DefaultCache(); os.Geteuid() == 0 && got != "/var/cache/agent-contracts" {
 		t.Errorf("root's cache is %q, which no unprivileged child may enter", got)
+	}
+}
+
+// Our own writes fail for the same reasons as npm's.
+func TestFileErrorsHaveReasons(t *testing.T) {
+	for _, tt := range []struct {
+		err, want error
+		advice    string
+	}{
+		{syscall.ENOSPC, ErrDiskFull, "cache prune"},
+		{syscall.EROFS, ErrCache, "XDG_CACHE_HOME"},
+		{syscall.EACCES, ErrCache, "XDG_CACHE_HOME"},
+		{context.Canceled, context.Canceled, "writing"},
+		{fs.ErrNotExist, fs.ErrNotExist, "writing"},
+	} {
+		got := fileError("writing", &fs.PathError{Op: "open", Path: "x", Err: tt.err})
+		if !errors.Is(got, tt.want) || !errors.Is(got, tt.err) || !strings.Contains(got.Error(), tt.advice) {
+			t.Errorf("%v gave %v", tt.err, got)
+		}
+	}
+	if fileError("writing", nil) != nil {
+		t.Error("no error became one")
 	}
 }
