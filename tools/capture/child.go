@@ -97,7 +97,7 @@ func (c *capturer) prepare(job *cellJob, ws *workspace, baseURL string) (*agents
 		Cwd: ws.cwd, Home: ws.home, Tmp: ws.tmp, PromptFile: promptFile, BaseURL: baseURL,
 		Model: job.probe.Scenario.Model, MaxRetries: job.probe.Scenario.MaxRetries,
 		UUID: agents.NewUUID(), APIKey: agents.NewAPIKey(),
-		Policy: &job.probe.EnvPolicy, Help: job.version.Help, LookupEnv: c.opts.LookupEnv,
+		Policy: &job.probe.EnvPolicy, Help: job.version.Help[job.cell.Profile], LookupEnv: c.opts.LookupEnv,
 	})
 	if err != nil {
 		return nil, err
@@ -189,17 +189,9 @@ func (t *turnScript) Output(s transcript.Stream, chunk []byte) []harness.Action 
 	return nil
 }
 
-// probeVersion asks the installed program for its version, and for its flags
-// where the argv depends on them.
-type versionInfo struct {
-	Version   agents.Version
-	Installed *install.Installed
-	Help      []byte
-}
-
 // small runs a short command of the CLI and returns its stdout and stderr. It
 // is used for the help probe, whose output decides flags and is not recorded.
-func (c *capturer) small(ctx context.Context, in *install.Installed, args []string, env []string, timeout time.Duration) (stdout, stderr []byte, err error) {
+func (c *capturer) small(ctx context.Context, in *install.Installed, args []string, timeout time.Duration) (stdout, stderr []byte, err error) {
 	ws, err := newWorkspace(c.opts.StateDir)
 	if err != nil {
 		return nil, nil, err
@@ -212,7 +204,7 @@ func (c *capturer) small(ctx context.Context, in *install.Installed, args []stri
 	defer func() { err = errors.Join(err, sandbox.Close()) }()
 	_, err = sandbox.Run(ctx, harness.Spec{
 		Path: in.Path, Args: append(append([]string{}, in.Args...), args...),
-		Env: append([]string{"HOME=" + ws.home, "TMPDIR=" + ws.tmp, "PATH=" + os.Getenv("PATH")}, env...), Dir: ws.cwd, UID: ws.uid, GID: ws.gid,
+		Env: []string{"HOME=" + ws.home, "TMPDIR=" + ws.tmp, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}, Dir: ws.cwd, UID: ws.uid, GID: ws.gid,
 		Stdin:  harness.Stdin{Mode: contract.StdinNone},
 		Limits: harness.Limits{Wall: timeout, Bytes: 4 << 20},
 		Tap: func(s transcript.Stream, b []byte) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
@@ -44,9 +43,9 @@ type Input struct {
 
 // Target checks the input against this machine and the agent.
 func (in Input) Target(file *contract.AgentsFile) (Target, error) {
-	a := file.Agent(in.Agent)
-	if a == nil {
-		return Target{}, agents.UnknownAgent(file, in.Agent)
+	a, err := agents.Find(file, in.Agent)
+	if err != nil {
+		return Target{}, err
 	}
 	if host := contract.HostPlatform(); in.Platform != host {
 		return Target{}, fmt.Errorf("platform %q cannot be captured on this machine, which is %s", in.Platform, host)
@@ -96,7 +95,7 @@ func profilesFor(a *contract.Agent, version, probe, only string) []string {
 		return []string{only}
 	}
 	out := []string{contract.ProfileProduction}
-	if agents.HasLaunch(a, version, probe, contract.ProfileCompatible) {
+	if hasLaunch(a, version, probe, contract.ProfileCompatible) {
 		out = append(out, contract.ProfileCompatible)
 	}
 	return out
@@ -142,10 +141,11 @@ func newestKnown(reg *store.Registry, a *contract.Agent) (string, error) {
 	if err != nil || len(obs) == 0 {
 		return "", err
 	}
-	versions := make([]string, len(obs))
-	for i, o := range obs {
-		versions[i] = o.CLIVersion
+	newest := obs[0].CLIVersion
+	for _, o := range obs {
+		if n, err := agents.CompareVersions(a, o.CLIVersion, newest); err == nil && n > 0 {
+			newest = o.CLIVersion
+		}
 	}
-	sort.SliceStable(versions, func(i, j int) bool { return agents.CompareVersions(a, versions[i], versions[j]) < 0 })
-	return versions[len(versions)-1], nil
+	return newest, nil
 }

@@ -11,12 +11,6 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
-// adapters are the folder names under goldens/ (FINE-PRINT 3).
-const (
-	AdapterOpenDesign = "open-design-parser"
-	AdapterReference  = "reference"
-)
-
 // publish puts the results of one agent version into the registry, all at once
 // (docs/decisions/0002). Results whose redaction did not pass are left out.
 // after, if not nil, adds what follows from the new records.

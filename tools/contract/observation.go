@@ -75,6 +75,8 @@ type ObservationExtensions struct {
 	// ReferenceGolden is the place of the reference reading.
 	ReferenceGolden string `json:"reference_golden,omitempty"`
 	Normalizer      string `json:"normalizer"`
+	// Readers is the version of the adapters that read the transcript.
+	Readers string `json:"readers"`
 
 	ExitCode       *int   `json:"exit_code"`
 	Signal         string `json:"signal,omitempty"`

@@ -58,6 +58,11 @@ const RawRetention = 180 * 24 * time.Hour
 // OpenRaw opens the raw store below the private state folder and makes it on
 // first use.
 func OpenRaw(stateDir string) (*RawStore, error) {
+	// The state folder itself may be walked through, not listed: children of
+	// another user have their workspaces below it.
+	if err := os.MkdirAll(stateDir, 0o711); err != nil {
+		return nil, fmt.Errorf("opening the private raw store: %w", err)
+	}
 	dir := filepath.Join(stateDir, "raw")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("opening the private raw store: %w", err)

@@ -1,0 +1,280 @@
+// Package capture is the line from a version to its records: install, run each
+// probe hermetically, redact, normalize, compare, replay, publish (DESIGN
+// section 1). It owns the state of a run, so that a killed one resumes, and
+// decides what a result means. It never prints and never exits.
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/install"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+// Options says what to capture and where.
+type Options struct {
+	Registry *store.Registry
+	StateDir string
+	Targets  []Target
+	Probes   []string // ids, "basic" or "all"
+	Repeat   int
+	// Bin is an installed program to capture instead of a release; then there
+	// is exactly one target without a version.
+	Bin string
+	// Live uses real credentials of the environment and the real provider.
+	Live bool
+	// ChunkRunes cuts the provider's texts into pieces of that many runes; 0
+	// leaves them as the scenario has them, -1 sends each text whole.
+	ChunkRunes int
+
+	Install        install.Options
+	Now            func() time.Time
+	LookupEnv      func(string) (string, bool)
+	Runner         string  // runner image or machine kind, for the records
+	WorkflowRunURL *string // HTTPS, for automated captures
+	// Refresh stages what follows from new observations: the matrix.
+	Refresh func(*store.Registry, *store.Transaction, []store.Observed) error
+	// Progress is told what happens; nil tells nobody.
+	Progress func(Progress)
+}
+
+// Progress is one step of a capture.
+type Progress struct {
+	Done, Total int    // cells
+	Group       string // agent@version
+	Cell        *Cell  // nil while installing
+	What        string // installing, running, redacting …
+	Bytes       int64  // of the running download, if known
+	// Result is set when a cell ended.
+	Result *CellResult
+}
+
+// Plan is what a capture will do.
+type Plan struct {
+	Cells []Cell `json:"cells"`
+	// Notes tell, for people, how versions were chosen.
+	Notes []string `json:"notes"`
+}
+
+// Report is what a capture did.
+type Report struct {
+	RunID   string        `json:"run_id"`
+	Resumed bool          `json:"resumed"`
+	Results []*CellResult `json:"results"`
+	Notes   []string      `json:"notes"`
+	// Published counts the new observations.
+	Published int `json:"published"`
+}
+
+// capturer is one capture under way.
+type capturer struct {
+	opts       Options
+	agentsFile *contract.AgentsFile
+	families   *contract.Families
+	redactor   *redact.Redactor
+	raw        *store.RawStore
+	known      *knowledge
+	progress   Progress
+}
+
+// MakePlan resolves targets and probes without running anything. It may ask
+// npm which versions exist.
+func MakePlan(ctx context.Context, opts Options) (*Plan, error) {
+	file, err := loadAgents(opts.Registry)
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{Notes: []string{}}
+	for _, t := range opts.Targets {
+		a, err := agents.Find(file, t.Agent)
+		if err != nil {
+			return nil, err
+		}
+		if a.Install == nil {
+			return nil, fmt.Errorf("%s cannot be captured: %s", a.ID, a.Exemption)
+		}
+		version, notes, err := resolveVersion(ctx, opts, a, t)
+		if err != nil {
+			return nil, err
+		}
+		plan.Notes = append(plan.Notes, notes...)
+		words := opts.Probes
+		if len(t.Probes) > 0 {
+			words = t.Probes
+		}
+		probes, err := selectProbes(opts.Registry, words)
+		if err != nil {
+			return nil, err
+		}
+		plan.Cells = append(plan.Cells, cells(a, version, launchable(a, version, probes, plan), t.Profile, max(opts.Repeat, 1))...)
+	}
+	if len(plan.Cells) == 0 {
+		return nil, errors.New("nothing to capture: no probe fits")
+	}
+	return plan, nil
+}
+
+// launchable leaves out the probes that the agent cannot run and says so.
+func launchable(a *contract.Agent, version string, probes []string, plan *Plan) []string {
+	var out []string
+	for _, p := range probes {
+		if c, ok := a.Coverage[p]; ok && c.Status == contract.CoverageImpossible {
+			plan.Notes = append(plan.Notes, fmt.Sprintf("%s: %s cannot be captured: %s", a.ID, p, c.Reason))
+			continue
+		}
+		if !hasLaunch(a, version, p, contract.ProfileProduction) && !hasLaunch(a, version, p, contract.ProfileCompatible) {
+			plan.Notes = append(plan.Notes, fmt.Sprintf("%s: no way to start version %s for %s", a.ID, version, p))
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// Run captures what the options ask for and publishes it.
+func Run(ctx context.Context, opts Options) (*Report, error) {
+	plan, err := MakePlan(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCapturer(opts)
+	if err != nil {
+		return nil, err
+	}
+	id, err := planHash(opts, plan)
+	if err != nil {
+		return nil, err
+	}
+	r, resumed, err := openRun(opts.StateDir, id, opts.Now())
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	report := &Report{RunID: r.ID, Resumed: resumed, Notes: plan.Notes}
+	c.progress.Total = len(plan.Cells)
+	for _, group := range groups(plan.Cells) {
+		results, err := c.group(ctx, r, group)
+		report.Results = append(report.Results, results...)
+		if err != nil {
+			return report, err
+		}
+		for _, res := range results {
+			if res.Observation != nil {
+				report.Published++
+			}
+		}
+	}
+	return report, r.finish()
+}
+
+func newCapturer(opts Options) (*capturer, error) {
+	c := &capturer{opts: opts}
+	if opts.Registry.ReadOnly() {
+		return nil, &store.ReadOnlyError{}
+	}
+	var err error
+	if c.agentsFile, err = loadAgents(opts.Registry); err != nil {
+		return nil, err
+	}
+	if c.families, err = opts.Registry.Families(); err != nil {
+		return nil, err
+	}
+	if c.redactor, err = loadRedactor(opts.Registry, c.families); err != nil {
+		return nil, err
+	}
+	if c.raw, err = store.OpenRaw(opts.StateDir); err != nil {
+		return nil, err
+	}
+	c.known, err = loadKnowledge(opts.Registry)
+	return c, err
+}
+
+// planHash identifies a capture for resuming: the same cells with the same
+// questions against the same registry.
+func planHash(opts Options, plan *Plan) (contract.Digest, error) {
+	revisions := map[string]contract.Digest{}
+	for _, cell := range plan.Cells {
+		p, err := LoadProbe(opts.Registry, cell.Probe)
+		if err != nil {
+			return "", err
+		}
+		revisions[cell.Probe] = p.Revision
+	}
+	return contract.Hash(map[string]any{
+		"cells": plan.Cells, "probes": revisions, "registry": opts.Registry.Dir(),
+		"bin": opts.Bin, "live": opts.Live, "chunk": opts.ChunkRunes, "tool": contract.ToolVersion,
+	})
+}
+
+func groups(cells []Cell) [][]Cell {
+	var out [][]Cell
+	for _, c := range cells {
+		if n := len(out); n > 0 && out[n-1][0].Group == c.Group {
+			out[n-1] = append(out[n-1], c)
+			continue
+		}
+		out = append(out, []Cell{c})
+	}
+	return out
+}
+
+// group captures and publishes one version.
+func (c *capturer) group(ctx context.Context, r *run, cells []Cell) ([]*CellResult, error) {
+	name := cells[0].Group
+	c.progress.Group, c.progress.Cell = name, nil
+	var results []*CellResult
+	for _, cell := range cells {
+		if res := r.loadCell(cell.ID); res != nil {
+			results = append(results, res)
+		}
+	}
+	if r.published(name) {
+		c.progress.Done += len(cells)
+		return results, nil
+	}
+	if len(results) < len(cells) {
+		var err error
+		if results, err = c.runGroup(ctx, r, cells); err != nil {
+			return results, err
+		}
+	}
+	return results, c.publishGroup(ctx, r, name, results)
+}
+
+func (c *capturer) publishGroup(ctx context.Context, r *run, name string, results []*CellResult) error {
+	retained := map[contract.Digest]store.RawMeta{}
+	for _, res := range results {
+		if res.Observation == nil {
+			continue
+		}
+		meta, err := c.raw.Stat(res.Observation.Capture.RawClientTranscriptSHA256)
+		if err != nil {
+			return err
+		}
+		retained[meta.SHA256] = meta
+	}
+	if err := publish(ctx, c.opts.Registry, results, retained, func(tx *store.Transaction, added []store.Observed) error {
+		if c.opts.Refresh == nil {
+			return nil
+		}
+		return c.opts.Refresh(c.opts.Registry, tx, added)
+	}); err != nil {
+		return err
+	}
+	r.Published = append(r.Published, name)
+	return r.save()
+}
+
+func (c *capturer) tell(what string) {
+	if c.opts.Progress != nil {
+		p := c.progress
+		p.What = what
+		c.opts.Progress(p)
+	}
+}

@@ -1,0 +1,311 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"slices"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/install"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/expect"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+)
+
+// CellResult is what one cell came to. It holds nothing raw.
+type CellResult struct {
+	Cell Cell `json:"cell"`
+	// Observation, Shape, Fixture and Goldens are what may be published;
+	// Observation is nil when nothing may.
+	Observation *contract.Observation `json:"observation,omitempty"`
+	Shape       *contract.Shape       `json:"shape,omitempty"`
+	Fixture     string                `json:"fixture,omitempty"`
+	Goldens     map[string]string     `json:"goldens,omitempty"` // adapter → file content
+
+	// Known says that the registry had the shape for this agent and probe.
+	Known   bool             `json:"known"`
+	Verdict contract.Verdict `json:"verdict,omitempty"`
+	// Baseline is the version whose shape a new one was compared with.
+	Baseline string           `json:"baseline,omitempty"`
+	Signals  []compare.Signal `json:"signals,omitempty"`
+	// Redaction is set when the run got that far.
+	Redaction contract.RedactionStatus `json:"redaction,omitempty"`
+	// Reasons say what the consumer's reading loses or doubles.
+	Reasons []string `json:"reasons,omitempty"`
+	// Problem says why nothing is known, or why nothing may be published.
+	Problem    string `json:"problem,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
+}
+
+// cellJob is one cell with what it needs.
+type cellJob struct {
+	cell    Cell
+	agent   *contract.Agent
+	probe   *Probe
+	version *versionInfo
+}
+
+// runGroup installs one version and runs its cells.
+func (c *capturer) runGroup(ctx context.Context, r *run, cells []Cell) ([]*CellResult, error) {
+	agent := c.agentsFile.Agent(cells[0].Agent)
+	version, err := c.version(ctx, agent, cells)
+	if err != nil {
+		return nil, err
+	}
+	var results []*CellResult
+	for _, cell := range cells {
+		c.progress.Cell = &cell
+		res := r.loadCell(cell.ID)
+		if res == nil {
+			if res, err = c.cell(ctx, r, cell, agent, version); err != nil {
+				return results, fmt.Errorf("%s %s: %w", cell.Group, cell.Probe, err)
+			}
+		}
+		results = append(results, res)
+		c.progress.Done++
+		c.progress.Result = res
+		c.tell("done")
+		c.progress.Result = nil
+	}
+	return results, nil
+}
+
+// version installs a release, asks it who it is, and refuses an answer that is
+// not the version that was asked for (DESIGN D3).
+func (c *capturer) version(ctx context.Context, agent *contract.Agent, cells []Cell) (*versionInfo, error) {
+	c.tell("installing")
+	in, err := c.install(ctx, agent, cells[0].Version)
+	if err != nil {
+		return nil, err
+	}
+	return c.identify(ctx, agent, in, cells)
+}
+
+func (c *capturer) install(ctx context.Context, agent *contract.Agent, version string) (*install.Installed, error) {
+	if c.opts.Bin != "" {
+		return install.Binary(agent, c.opts.Bin)
+	}
+	opts := c.opts.Install
+	opts.Progress = func(p install.Progress) {
+		c.progress.Bytes = p.Bytes
+		c.tell(string(p.Stage))
+	}
+	return install.Install(ctx, agent, version, opts)
+}
+
+// cell runs one probe once and derives everything from it.
+func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.Agent, version *versionInfo) (*CellResult, error) {
+	probe, err := LoadProbe(c.opts.Registry, cell.Probe)
+	if err != nil {
+		return nil, err
+	}
+	dir := r.cellDir(cell.ID)
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		return nil, fmt.Errorf("keeping the state of the run: %w", err)
+	}
+	job := &cellJob{cell: cell, agent: agent, probe: probe, version: version}
+	c.tell("running")
+	start := time.Now()
+	rec, err := c.child(ctx, job, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rec.ws.remove() }()
+	c.tell("redacting")
+	res, err := c.derive(job, rec)
+	if err != nil {
+		return nil, err
+	}
+	res.DurationMS = time.Since(start).Milliseconds()
+	if err := c.keepRaw(job, rec); err != nil {
+		return nil, err
+	}
+	return res, r.saveCell(cell.ID, res)
+}
+
+// keepRaw moves the bundle into the private store.
+func (c *capturer) keepRaw(job *cellJob, rec *recorded) error {
+	err := c.raw.Put(rec.bundle, store.RawMeta{
+		SHA256: rec.digest, StoredAt: rec.started.UTC(), RetainUntil: rec.started.Add(store.RawRetention).UTC().Truncate(time.Second),
+		Agent: job.cell.Agent, CLIVersion: job.version.Version.Token, Probe: job.cell.Probe,
+	})
+	if err != nil {
+		return err
+	}
+	return os.Remove(rec.bundle)
+}
+
+// derive turns a recorded run into a result.
+func (c *capturer) derive(job *cellJob, rec *recorded) (*CellResult, error) {
+	res := &CellResult{Cell: job.cell, Goldens: map[string]string{}}
+	if len(rec.unexpected) > 0 {
+		res.Problem = "the CLI sent a request that the scenario has no answer for: " + rec.unexpected[0]
+		return res, nil
+	}
+	raw, err := assemble(rec.bundle)
+	if err != nil {
+		return nil, err
+	}
+	dialect := dialectOf(c.families, rec.launch.Dialect, raw)
+	if dialect == nil {
+		res.Problem = fmt.Sprintf("dialect %q is not in registry/families.json", rec.launch.Dialect)
+		return res, nil
+	}
+	clean, err := c.sanitize(job, rec, raw, dialect)
+	if err != nil {
+		return nil, err
+	}
+	res.Redaction = clean.status
+	if clean.status != contract.RedactionPassed {
+		res.Verdict, res.Problem = contract.VerdictRedactionFailed, clean.why
+		return res, nil
+	}
+	return res, c.conclude(job, rec, raw, clean.derived, res)
+}
+
+func assemble(bundle string) (*transcript.Transcript, error) {
+	b, err := transcript.OpenBundle(bundle)
+	if err != nil {
+		return nil, fmt.Errorf("reading the recorded run: %w", err)
+	}
+	t, err := transcript.Assemble(b)
+	return t, errors.Join(err, b.Close())
+}
+
+// conclude fills the result: observation, verdict, what is new.
+func (c *capturer) conclude(job *cellJob, rec *recorded, raw *transcript.Transcript, d *Derived, res *CellResult) error {
+	res.Shape, res.Fixture = d.Shape, string(d.Fixture)
+	for adapter, b := range d.Goldens {
+		res.Goldens[adapter] = string(b)
+	}
+	for _, f := range d.Comparison.Breaking() {
+		res.Reasons = append(res.Reasons, f.String())
+	}
+	violations, weak := expectations(job.probe, d)
+	c.verdict(job, d, res)
+	o := c.observation(job, rec, raw, d)
+	o.Extensions.Violations, o.Extensions.WeakSuccess = violations, weak
+	o.Extensions.Findings = findings(job, rec, d, res)
+	res.Observation = o
+	return nil
+}
+
+func (c *capturer) verdict(job *cellJob, d *Derived, res *CellResult) {
+	scope := knownScope{job.cell.Agent, job.cell.Probe, job.cell.Profile, contract.HostPlatform()}
+	res.Known = c.known.has(scope, d.Shape.Signature)
+	if res.Known {
+		res.Verdict = contract.VerdictSameShape
+		return
+	}
+	evidence := compare.Evidence{Replay: d.Comparison.Status, SameTarget: c.known.otherShape(scope, job.version.Version.Token, d.Shape.Signature)}
+	out := compare.Result{Verdict: contract.VerdictCompatibleNewShape}
+	if base := c.known.baseline(scope, job.agent, job.version.Version.Token); base != nil {
+		if old, err := c.opts.Registry.Shape(base.ProtocolFamily, base.Shape.Signature); err == nil {
+			out = compare.Shapes(old, d.Shape, d.Dialect)
+			res.Signals, res.Baseline = out.Signals, base.CLIVersion
+		}
+	}
+	res.Verdict = out.Judge(evidence)
+	c.known.learn(scope, job.version.Version.Token, d.Shape.Signature)
+}
+
+// observation builds the record; publishing adds the places of its files.
+func (c *capturer) observation(job *cellJob, rec *recorded, raw *transcript.Transcript, d *Derived) *contract.Observation {
+	s := job.probe.Scenario
+	code, signal, ended := raw.Exit()
+	provider := contract.ProviderEmulated
+	if c.opts.Live {
+		provider = contract.ProviderLive
+	}
+	commit := opendesign.Commit
+	o := &contract.Observation{
+		SchemaVersion: contract.SchemaVersion,
+		Agent:         job.cell.Agent, CLIVersion: job.version.Version.Token, Platform: contract.HostPlatform(), Probe: job.cell.Probe,
+		ProtocolFamily: d.Dialect.ProtocolFamily, ValidityLevel: contract.LevelRuntimeObserved,
+		Install: contract.ObservationInstall{Source: job.version.Installed.Source, BinarySHA256: digestPtr(job.version.Installed.BinarySHA256)},
+		Command: contract.ObservationCommand{ArgvTemplate: rec.launch.ArgvTemplate, StdinMode: rec.launch.StdinMode},
+		Capture: contract.ObservationCapture{
+			CapturedAt: rec.started.UTC().Format(capturedAtLayout), Runner: c.opts.Runner, WorkflowRunURL: c.opts.WorkflowRunURL,
+			RawStdoutSHA256: streamHash(raw, transcript.Stdout), RawStderrSHA256: streamHash(raw, transcript.Stderr),
+			RawClientTranscriptSHA256: rec.digest, RawArtifactVisibility: "private",
+		},
+		Redaction:    contract.ObservationRedaction{ToolVersion: redactVersion, Status: contract.RedactionPassed},
+		Shape:        contract.ShapeRef{Signature: d.Shape.Signature, Path: d.Shape.Path()},
+		ParserReplay: contract.ParserReplay{OpenDesignCommit: &commit, Status: d.Comparison.Status},
+	}
+	if o.Command.ArgvTemplate == nil {
+		o.Command.ArgvTemplate = []string{}
+	}
+	o.Extensions = contract.ObservationExtensions{
+		Provider: provider, Profile: job.cell.Profile, Isolated: rec.isolated, Launcher: job.version.Installed.Launcher,
+		ProbeRevision: job.probe.Revision, Dialect: d.Dialect.ID, VersionOutput: job.version.Version.Line,
+		FixtureSHA256: contract.Sum(d.Fixture), Normalizer: d.Shape.Extensions.Normalizer, Readers: replay.Version,
+		ExitCode: code, Signal: signal, Ended: ended, EndReason: rec.result.Reason,
+		StderrDetail: string(d.Notes.StderrDetail), ReportedResult: d.Reference.ReportedResult, RunResult: string(d.Reference.RunResult),
+		OptionalKinds: d.Notes.OptionalKinds, AfterTerminal: d.Notes.AfterTerminal,
+		Pinned: contract.Pinned{Model: s.Model, DelayMS: s.PostToolDelayMS, MaxRetries: s.MaxRetries, ChunkRunes: c.opts.ChunkRunes,
+			TimeoutMS: s.Timeouts.WallMS, ProviderAPI: string(rec.launch.ProviderAPI)},
+		Requests: &rec.requests,
+	}
+	return o
+}
+
+// capturedAtLayout has milliseconds, since file names have them too.
+const capturedAtLayout = "2006-01-02T15:04:05.000Z"
+
+func digestPtr(d contract.Digest) *contract.Digest {
+	if d == "" {
+		return nil
+	}
+	return &d
+}
+
+// streamHash hashes one stream's bytes; nil when it had none.
+func streamHash(t *transcript.Transcript, s transcript.Stream) *contract.Digest {
+	b := t.Bytes(transcript.CLIToServer, s)
+	if len(b) == 0 {
+		return nil
+	}
+	return digestPtr(contract.Sum(b))
+}
+
+// expectations holds the reference reading against the probe's expectation. It
+// never changes what the CLI said (DESIGN D9).
+func expectations(p *Probe, d *Derived) ([]contract.ContractViolation, bool) {
+	if d.Reference.Status != replay.StatusOK {
+		return nil, false
+	}
+	r := expect.Check(&p.Expectation, &d.Reference.Reading, expect.Leaks{})
+	return r.Violations, r.WeakSuccess
+}
+
+// findings are the statements about one run that a maintainer should see.
+func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string {
+	var out []string
+	if job.cell.Profile == contract.ProfileProduction && refused(job, rec, d) {
+		out = append(out, "this release refuses the consumer's argv")
+	}
+	if rec.result.LeftoversKilled > 0 {
+		out = append(out, fmt.Sprintf("%d process(es) outlived the CLI", rec.result.LeftoversKilled))
+	}
+	for _, s := range d.Reference.Signals {
+		out = append(out, "signal: "+s)
+	}
+	out = append(out, res.Reasons...)
+	return slices.Compact(out)
+}
+
+// refused says that the program ended with an error before it asked the model
+// anything or printed a frame.
+func refused(job *cellJob, rec *recorded, d *Derived) bool {
+	return job.cell.Probe != contract.VersionProbeID && rec.requests.Model == 0 && d.Shape.FrameCount == 0 &&
+		d.Shape.Exit == contract.ExitNonzero && len(bytes.TrimSpace(d.Fixture)) > 0
+}

@@ -1,0 +1,122 @@
+package capture
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/normalize"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+)
+
+// The adapters' folders under goldens/ (FINE-PRINT 3).
+const (
+	AdapterOpenDesign = replay.AdapterOpenDesign
+	AdapterReference  = replay.AdapterReference
+)
+
+// Derived is everything that follows from a sanitized transcript: whoever has
+// the fixture can make all of it again.
+type Derived struct {
+	Dialect    *contract.Dialect
+	Shape      *contract.Shape
+	Notes      normalize.Notes
+	Reference  *replay.Reading
+	Consumer   *replay.Reading
+	Comparison replay.Comparison
+	// Goldens has the file content of each adapter that has a reading.
+	Goldens map[string][]byte
+	// Fixture is the transcript in canonical form.
+	Fixture []byte
+}
+
+// Derive normalizes and reads a sanitized transcript of an agent.
+func Derive(t *transcript.Transcript, d *contract.Dialect, agent string) (*Derived, error) {
+	out := &Derived{Dialect: d, Goldens: map[string][]byte{}}
+	var err error
+	if out.Shape, out.Notes, err = normalize.Shape(t, d, contract.LevelRuntimeObserved); err != nil {
+		return nil, err
+	}
+	in := replay.Input{Transcript: t, Agent: agent, Dialect: d}
+	if out.Reference, err = replay.Reference(in); err != nil {
+		return nil, fmt.Errorf("reading the transcript: %w", err)
+	}
+	if out.Consumer, err = replay.OpenDesign(in); err != nil {
+		return nil, fmt.Errorf("reading the transcript as the consumer: %w", err)
+	}
+	out.Comparison = replay.Compatible(out.Reference, out.Consumer)
+	for adapter, r := range map[string]*replay.Reading{AdapterReference: out.Reference, AdapterOpenDesign: out.Consumer} {
+		if r.Status != replay.StatusOK {
+			continue
+		}
+		if out.Goldens[adapter], err = replay.GoldenBytes(r); err != nil {
+			return nil, err
+		}
+	}
+	var b bytes.Buffer
+	if err := t.WriteSanitized(&b); err != nil {
+		return nil, fmt.Errorf("writing the fixture: %w", err)
+	}
+	out.Fixture = b.Bytes()
+	return out, nil
+}
+
+// dialect returns the dialect of a run: what its frames look like, or, when
+// they tell nothing, what its launch expects. Nil when the data names none.
+func dialectOf(f *contract.Families, launch string, raw *transcript.Transcript) *contract.Dialect {
+	var expected *contract.Dialect
+	for i := range f.Dialects {
+		if f.Dialects[i].ID == launch {
+			expected = &f.Dialects[i]
+		}
+	}
+	if expected == nil || expected.Transport == contract.TransportPlain {
+		return expected
+	}
+	seen, err := normalize.DetectDialect(f, raw)
+	if err != nil || seen.ProtocolFamily != expected.ProtocolFamily {
+		return expected
+	}
+	return seen
+}
+
+// readAlike reports where the two readings of a raw and of its sanitized
+// transcript part, in words without any content; "" if they do not.
+func readAlike(raw, clean *Derived) string {
+	if raw.Shape.Signature != clean.Shape.Signature {
+		return "the sanitized transcript has another shape than the raw one"
+	}
+	for _, pair := range []struct {
+		adapter    string
+		raw, clean *replay.Reading
+	}{{AdapterReference, raw.Reference, clean.Reference}, {AdapterOpenDesign, raw.Consumer, clean.Consumer}} {
+		a, b := pair.raw, pair.clean
+		if err := eventsAlike(a, b); err != nil {
+			return fmt.Sprintf("the %s adapter reads the sanitized transcript differently: %v", pair.adapter, err)
+		}
+		if a.RunResult != b.RunResult || a.ReportedResult != b.ReportedResult {
+			return fmt.Sprintf("the %s adapter gives the sanitized run another result", pair.adapter)
+		}
+		if !sameFailure(a.Failure, b.Failure) {
+			return fmt.Sprintf("the %s adapter classifies the sanitized failure differently", pair.adapter)
+		}
+	}
+	return ""
+}
+
+func sameFailure(a, b *contract.FailureClassification) bool {
+	x, err1 := contract.Canonical(a)
+	y, err2 := contract.Canonical(b)
+	return err1 == nil && err2 == nil && bytes.Equal(x, y)
+}
+
+// join lists words for a person, a few of them.
+func join(words []string) string {
+	const most = 12
+	if len(words) > most {
+		return strings.Join(words[:most], ", ") + fmt.Sprintf(" and %d more", len(words)-most)
+	}
+	return strings.Join(words, ", ")
+}

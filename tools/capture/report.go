@@ -1,0 +1,122 @@
+package capture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+// Row returns the result as the cells of a table: agent, version, probe,
+// shape, known, verdict, run, parser, time.
+func (r *CellResult) Row() []string {
+	probe := r.Cell.Probe
+	if r.Cell.Profile != contract.ProfileProduction {
+		probe += " (" + r.Cell.Profile + ")"
+	}
+	row := []string{r.Cell.Agent, r.Cell.Version, probe, "-", "-", "-", "-", "-", (time.Duration(r.DurationMS) * time.Millisecond).Round(100 * time.Millisecond).String()}
+	if r.Verdict != "" {
+		row[5] = string(r.Verdict)
+	}
+	if r.Observation == nil {
+		return row
+	}
+	row[3] = r.Shape.Signature.Short()
+	row[4] = "new"
+	if r.Known {
+		row[4] = "known"
+	}
+	row[6] = r.Observation.Extensions.RunResult
+	row[7] = string(r.Observation.ParserReplay.Status)
+	return row
+}
+
+// Summary says in a few words how the cell ended.
+func (r *CellResult) Summary() string {
+	switch {
+	case r.Problem != "" && r.Redaction == "":
+		return "cannot know: " + r.Problem
+	case r.Problem != "":
+		return fmt.Sprintf("redaction %s: %s", r.Redaction, r.Problem)
+	case r.Known:
+		return "known shape, run " + r.Observation.Extensions.RunResult
+	}
+	return fmt.Sprintf("new shape (%s), run %s", r.Verdict, r.Observation.Extensions.RunResult)
+}
+
+// Details says, line by line, what a maintainer should look at.
+func (r *Report) Details() []string {
+	var out []string
+	for _, res := range r.Results {
+		where := res.Cell.Group + " " + res.Cell.Probe + ": "
+		if res.Problem != "" {
+			out = append(out, where+res.Summary())
+			continue
+		}
+		if !res.Known && len(res.Signals) > 0 {
+			words := make([]string, len(res.Signals))
+			for i, s := range res.Signals {
+				words[i] = s.String()
+			}
+			out = append(out, where+"against "+res.Baseline+": "+join(words))
+		}
+		if len(res.Reasons) > 0 {
+			out = append(out, where+"the consumer's reading has "+join(res.Reasons))
+		}
+		for _, v := range res.Observation.Extensions.Violations {
+			out = append(out, fmt.Sprintf("%sexpectation %s: wanted %s, got %s", where, v.Path, v.Expected, v.Actual))
+		}
+	}
+	return slices.Compact(out)
+}
+
+// ExitCode returns the code for the whole capture (FINE-PRINT 13 and 18): 4 a
+// redaction was refused, 3 something is not known, 1 an incompatible new shape
+// or an expectation that does not hold, else 0.
+func (r *Report) ExitCode(failOnNew bool) int {
+	code := 0
+	for _, res := range r.Results {
+		switch {
+		case res.Redaction != "" && res.Redaction != contract.RedactionPassed:
+			return 4
+		case res.Observation == nil:
+			code = 3
+		case code == 0 && (res.Verdict == contract.VerdictParserIncompatible ||
+			failOnNew && res.Verdict != contract.VerdictSameShape || len(res.Observation.Extensions.Violations) > 0):
+			code = 1
+		}
+	}
+	return code
+}
+
+// NextStep says what the person at the terminal may want to do now.
+func (r *Report) NextStep() string {
+	fresh := map[string]bool{}
+	refused, unknown := false, false
+	for _, res := range r.Results {
+		switch {
+		case res.Redaction != "" && res.Redaction != contract.RedactionPassed:
+			refused = true
+		case res.Observation == nil:
+			unknown = true
+		case !res.Known:
+			fresh[string(res.Shape.Signature.Short())] = true
+		}
+	}
+	switch {
+	case refused:
+		return "Next: add what is public of the words above to registry/vocabulary.json, then run the same command again. Nothing of those runs was published."
+	case unknown:
+		return "Next: see above why some runs tell nothing; the others are in the registry."
+	case len(fresh) > 0:
+		names := make([]string, 0, len(fresh))
+		for n := range fresh {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		return fmt.Sprintf("Next: %d new shape(s) (%s). Look at them with `git diff --stat`, check with `agent-contracts validate`, and commit.", len(fresh), strings.Join(names, ", "))
+	}
+	return "Next: every shape was known. Commit the new observations, or drop them with `git restore` and `git clean`."
+}

@@ -1,0 +1,110 @@
+package capture
+
+import (
+	"fmt"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+)
+
+const redactVersion = redact.Version
+
+func loadRedactor(reg *store.Registry, f *contract.Families) (*redact.Redactor, error) {
+	b, err := reg.ReadFile("registry/vocabulary.json")
+	if err != nil {
+		return nil, err
+	}
+	v, err := redact.ParseVocabulary(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading registry/vocabulary.json: %w", err)
+	}
+	return redact.New(f, v)
+}
+
+// sanitized is the outcome of redaction with its proof.
+type sanitized struct {
+	status contract.RedactionStatus
+	why    string // in words without any content, unless passed
+	// derived is set when the status is passed.
+	derived *Derived
+}
+
+// sanitize redacts a raw transcript and proves that every reader sees the same
+// run in what is left (DESIGN D5). It fails closed: what cannot be proved is
+// for a person to look at, and nothing of it is published.
+func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcript, d *contract.Dialect) (sanitized, error) {
+	clean, report, err := c.redactor.Redact(raw, redact.Input{
+		Dialect: d.ID, Hermetic: !c.opts.Live, ScenarioTexts: job.probe.Scenario.Texts(),
+		Secrets: rec.launch.Secrets, Cwd: rec.ws.cwd, Home: rec.ws.home, TempDir: rec.ws.tmp,
+		PromptOnStdin: rec.launch.StdinMode == contract.StdinText,
+	})
+	if err != nil {
+		return sanitized{status: contract.RedactionFailed, why: err.Error()}, nil
+	}
+	if report.Status != contract.RedactionPassed {
+		return sanitized{status: report.Status, why: reasons(report)}, nil
+	}
+	before, err := Derive(raw, d, job.agent.ID)
+	if err != nil {
+		return sanitized{status: contract.RedactionReview, why: "the raw transcript cannot be read: " + err.Error()}, nil
+	}
+	after, err := Derive(clean, d, job.agent.ID)
+	if err != nil {
+		return sanitized{status: contract.RedactionReview, why: "the sanitized transcript cannot be read: " + err.Error()}, nil
+	}
+	if why := readAlike(before, after); why != "" {
+		return sanitized{status: contract.RedactionReview, why: why}, nil
+	}
+	if why, err := c.leaks(rec, after); err != nil || why != "" {
+		return sanitized{status: contract.RedactionFailed, why: why}, err
+	}
+	return sanitized{status: contract.RedactionPassed, derived: after}, nil
+}
+
+func reasons(r redact.Report) string {
+	why := ""
+	if len(r.Findings) > 0 {
+		why = fmt.Sprintf("the leak scan found something (%s)", r.Findings[0].Rule)
+	}
+	if len(r.Unsure) > 0 {
+		why = join(r.Unsure)
+	}
+	if len(r.UnknownWords) > 0 {
+		why = "words that the vocabulary does not have: " + join(r.UnknownWords)
+	}
+	return why
+}
+
+// leaks scans the bytes that would be published once more, the goldens too.
+func (c *capturer) leaks(rec *recorded, d *Derived) (string, error) {
+	scanner, err := redact.NewScanner(c.families, rec.launch.Secrets)
+	if err != nil {
+		return "", err
+	}
+	for adapter, b := range d.Goldens {
+		if found := scanner.Scan(b); len(found) > 0 {
+			return fmt.Sprintf("the leak scan found something (%s) in the %s golden", found[0].Rule, adapter), nil
+		}
+	}
+	if found := scanner.Scan(d.Fixture); len(found) > 0 {
+		return fmt.Sprintf("the leak scan found something (%s) in the fixture", found[0].Rule), nil
+	}
+	return "", nil
+}
+
+func eventsAlike(a, b *replay.Reading) error {
+	if a.Status != b.Status {
+		return fmt.Errorf("status %s became %s", a.Status, b.Status)
+	}
+	lines := func(r *replay.Reading) [][]byte {
+		out := make([][]byte, len(r.Events))
+		for i, e := range r.Events {
+			out[i] = e.JSON()
+		}
+		return out
+	}
+	return redact.EventsEquivalent(lines(a), lines(b))
+}

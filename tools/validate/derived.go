@@ -1,0 +1,300 @@
+package validate
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
+	"github.com/nexu-io/open-design-agent-contracts/tools/normalize"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+// observation compares what an observation says and names with what its
+// fixture gives.
+func (v *validation) observation(f string, o *contract.Observation) error {
+	x := &o.Extensions
+	v.named[o.Shape.Path], v.named[x.Fixture] = true, true
+	goldens := map[string]string{capture.AdapterOpenDesign: o.ParserReplay.Golden, capture.AdapterReference: x.ReferenceGolden}
+	d, err := v.res.derive(x.Fixture, x.Dialect, o.Agent)
+	if err != nil {
+		v.report("OBS-DERIVED", f, "/extensions/fixture", "the fixture cannot be read again: %v", err)
+		return nil
+	}
+	for _, adapter := range adapters {
+		place := goldens[adapter]
+		v.named[place] = true
+		if err := v.golden(f, adapter, place, d.Goldens[adapter]); err != nil {
+			return err
+		}
+	}
+	v.statements(f, o, d)
+	return nil
+}
+
+// golden compares a golden with what its adapter reads in the fixture.
+func (v *validation) golden(obs, adapter, place string, want []byte) error {
+	pointer := "/parser_replay/golden"
+	if adapter == capture.AdapterReference {
+		pointer = "/extensions/reference_golden"
+	}
+	if place == "" {
+		if want != nil {
+			v.report("OBS-DERIVED", obs, pointer, "the %s reading has no golden", adapter)
+		}
+		return nil
+	}
+	if !v.reg.Exists(place) {
+		return nil // CrossValidate has said so
+	}
+	have, err := v.res.read(place)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(have, want) {
+		v.report("GOLDEN-DERIVED", place, firstDifference(have, want), "the %s adapter reads the fixture differently", adapter)
+	}
+	return nil
+}
+
+// statements checks the members of an observation that follow from its fixture.
+func (v *validation) statements(f string, o *contract.Observation, d *capture.Derived) {
+	x := &o.Extensions
+	if x.Readers != replay.Version || x.Normalizer != normalize.Version {
+		return // what held then (FINE-PRINT 1); goldens and shapes are of today
+	}
+	said := map[string]any{
+		"/parser_replay/status":       o.ParserReplay.Status,
+		"/extensions/reported_result": x.ReportedResult,
+		"/extensions/run_result":      x.RunResult,
+		"/extensions/stderr_detail":   x.StderrDetail,
+	}
+	shown := map[string]any{
+		"/parser_replay/status":       d.Comparison.Status,
+		"/extensions/reported_result": d.Reference.ReportedResult,
+		"/extensions/run_result":      string(d.Reference.RunResult),
+		"/extensions/stderr_detail":   string(d.Notes.StderrDetail),
+	}
+	for _, pointer := range slices.Sorted(mapKeys(said)) {
+		if said[pointer] != shown[pointer] {
+			v.report("OBS-DERIVED", f, pointer, "it says %q, the fixture shows %q", said[pointer], shown[pointer])
+		}
+	}
+	for _, pair := range []struct {
+		pointer     string
+		said, shown any
+	}{
+		{"/extensions/optional_kinds", x.OptionalKinds, d.Notes.OptionalKinds},
+		{"/extensions/after_terminal", x.AfterTerminal, d.Notes.AfterTerminal},
+	} {
+		a, err1 := contract.Canonical(pair.said)
+		b, err2 := contract.Canonical(pair.shown)
+		if err1 != nil || err2 != nil || !bytes.Equal(emptyList(a), emptyList(b)) {
+			v.report("OBS-DERIVED", f, pair.pointer, "the fixture shows other frames outside the shape")
+		}
+	}
+}
+
+func emptyList(b []byte) []byte {
+	if bytes.Equal(b, []byte("null")) {
+		return []byte("[]")
+	}
+	return b
+}
+
+func mapKeys[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// whole applies the rules about the registry as a whole.
+func (v *validation) whole() error {
+	obs, err := v.observations()
+	if err != nil {
+		return err
+	}
+	if err := v.shapes(obs); err != nil {
+		return err
+	}
+	v.orphans()
+	for _, o := range obs {
+		if !v.pinned[o.Path] {
+			v.report("OBS-EVIDENCE", o.Path, "", "no evidence record pins this observation")
+		}
+	}
+	v.coverage(obs)
+	if contract.HasErrors(v.result.Problems) {
+		return nil // the matrix of broken records says nothing
+	}
+	return v.matrix()
+}
+
+// observations returns the readable observations; the others have their own
+// problems.
+func (v *validation) observations() ([]store.Observed, error) {
+	var out []store.Observed
+	for _, f := range v.files {
+		if kind, ok := contract.KindOf(f); !ok || kind != contract.KindObservation {
+			continue
+		}
+		b, err := v.reg.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		o, problems := contract.Decode[contract.Observation](&v.res.validator, f, b)
+		if !contract.HasErrors(problems) {
+			out = append(out, store.Observed{Path: f, Observation: *o})
+		}
+	}
+	return out, nil
+}
+
+// shapes compares each observed shape with what its fixture and observations
+// give.
+func (v *validation) shapes(obs []store.Observed) error {
+	levels := matrix.Levels(obs)
+	done := map[string]bool{}
+	for i := range obs {
+		o := &obs[i]
+		if done[o.Shape.Path] || !v.reg.Exists(o.Shape.Path) {
+			continue
+		}
+		done[o.Shape.Path] = true
+		d, err := v.res.derive(o.Extensions.Fixture, o.Extensions.Dialect, o.Agent)
+		if err != nil {
+			continue // reported with the observation
+		}
+		want := *d.Shape
+		want.ValidityLevel = levels[o.Shape.Signature]
+		wantBytes, err := contract.Encode(&want)
+		if err != nil {
+			return err
+		}
+		have, err := v.reg.ReadFile(o.Shape.Path)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(have, wantBytes) {
+			v.report("SHAPE-DERIVED", o.Shape.Path, firstDifference(have, wantBytes), "fixture and observations give another shape")
+		}
+	}
+	return nil
+}
+
+// orphans reports derived files that no record names.
+func (v *validation) orphans() {
+	for _, f := range v.files {
+		switch folderOf(f) {
+		case "shapes", "fixtures", "goldens":
+			if f != "shapes/aliases.json" && !v.named[f] {
+				v.report("FILE-ORPHAN", f, "", "no record names this file")
+			}
+		}
+	}
+}
+
+// coverage holds each agent's marks against its observations (FINE-PRINT 5).
+func (v *validation) coverage(obs []store.Observed) {
+	has := map[[2]string]bool{}
+	for _, o := range obs {
+		has[[2]string{o.Agent, o.Probe}] = true
+	}
+	for i, a := range v.res.agents.Agents {
+		at := "/agents/" + strconv.Itoa(i) + "/coverage"
+		if a.Exemption != "" {
+			continue
+		}
+		for _, p := range contract.BasicProbes {
+			if _, marked := a.Coverage[p]; !marked && a.Tier == 0 {
+				v.report("COVERAGE-UNMARKED", store.AgentsFile, at, "%s does not mark %s", a.ID, p)
+			}
+		}
+		for _, p := range slices.Sorted(mapKeys(a.Coverage)) {
+			if a.Coverage[p].Status == contract.CoverageCaptured && !has[[2]string{a.ID, p}] {
+				v.report("COVERAGE-UNTRUE", store.AgentsFile, at+"/"+p, "%s has no observation of %s", a.ID, p)
+			}
+		}
+	}
+}
+
+func (v *validation) matrix() error {
+	want, same, err := matrix.Check(v.reg)
+	if err != nil || same {
+		return err
+	}
+	var have []byte
+	if v.reg.Exists(matrix.Path) {
+		if have, err = v.reg.ReadFile(matrix.Path); err != nil {
+			return err
+		}
+	}
+	v.report("MATRIX-DERIVED", matrix.Path, firstDifference(have, want), "the records give another matrix")
+	return nil
+}
+
+// firstDifference returns the JSON pointer at which two texts differ first, or
+// "" when one is not JSON or they differ in form only.
+func firstDifference(have, want []byte) string {
+	var a, b any
+	if json.Unmarshal(have, &a) != nil || json.Unmarshal(want, &b) != nil {
+		return ""
+	}
+	return differs(a, b, "")
+}
+
+func differs(a, b any, at string) string {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok {
+			return at
+		}
+		keys := map[string]bool{}
+		for k := range x {
+			keys[k] = true
+		}
+		for k := range y {
+			keys[k] = true
+		}
+		for _, k := range slices.Sorted(mapKeys(keys)) {
+			here := at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(k)
+			vx, inX := x[k]
+			vy, inY := y[k]
+			if inX != inY {
+				return here
+			}
+			if p := differs(vx, vy, here); p != "" {
+				return p
+			}
+		}
+		return ""
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) {
+			return at
+		}
+		for i := range x {
+			if p := differs(x[i], y[i], at+"/"+strconv.Itoa(i)); p != "" {
+				return p
+			}
+		}
+		return ""
+	}
+	if a != b {
+		if at == "" {
+			return "/"
+		}
+		return at
+	}
+	return ""
+}

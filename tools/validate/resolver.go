@@ -1,0 +1,223 @@
+package validate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+)
+
+// resolver answers contract.Resolver over a store, with a cache: every
+// observation asks for the same few files.
+type resolver struct {
+	reg       *store.Registry
+	validator contract.Validator
+	agents    *contract.AgentsFile
+	families  *contract.Families
+	aliases   contract.Aliases
+	probes    map[string]bool
+	claimed   map[contract.Digest]string
+	digests   map[string]result[contract.Digest]
+	shapes    map[string]result[contract.ShapeFacts]
+	derived   map[string]result[*capture.Derived]
+	fixtures  map[contract.Digest][]string
+}
+
+type result[T any] struct {
+	value T
+	err   error
+}
+
+func newResolver(reg *store.Registry) *resolver {
+	r := &resolver{
+		reg: reg, agents: &contract.AgentsFile{}, families: &contract.Families{}, probes: map[string]bool{}, claimed: map[contract.Digest]string{},
+		digests: map[string]result[contract.Digest]{}, shapes: map[string]result[contract.ShapeFacts]{}, derived: map[string]result[*capture.Derived]{},
+		fixtures: map[contract.Digest][]string{},
+	}
+	// What cannot be read here is reported by the checks of that file itself.
+	_ = reg.ReadJSON(store.AgentsFile, r.agents)
+	_ = reg.ReadJSON("registry/families.json", r.families)
+	if reg.Exists("shapes/aliases.json") {
+		_ = reg.ReadJSON("shapes/aliases.json", &r.aliases)
+	}
+	if ids, err := capture.ProbeIDs(reg); err == nil {
+		for _, id := range ids {
+			r.probes[id] = true
+		}
+	}
+	r.loadClaims()
+	if files, err := reg.Walk("fixtures", ".jsonl"); err == nil {
+		for _, f := range files {
+			if sig, err := store.FixtureShape(f); err == nil {
+				r.fixtures[sig] = append(r.fixtures[sig], f)
+			}
+		}
+	}
+	return r
+}
+
+func (r *resolver) loadClaims() {
+	m := &contract.SupportMatrix{}
+	if !r.reg.Exists(matrix.Path) || r.reg.ReadJSON(matrix.Path, m) != nil {
+		return
+	}
+	for _, e := range m.Agents {
+		if e.SupportStatus != contract.SupportVersionRangeVerified && e.SupportStatus != contract.SupportServerVariantPossible {
+			continue
+		}
+		for _, s := range e.ObservedShapes {
+			r.claimed[s.Shape] = e.Agent
+		}
+	}
+}
+
+// Agent implements contract.Resolver.
+func (r *resolver) Agent(id string) *contract.Agent { return r.agents.Agent(id) }
+
+// HasProbe implements contract.Resolver.
+func (r *resolver) HasProbe(id string) bool { return r.probes[id] }
+
+// FileDigest implements contract.Resolver.
+func (r *resolver) FileDigest(place string) (contract.Digest, error) {
+	return cached(r.digests, place, func() (contract.Digest, error) {
+		b, err := r.read(place)
+		if err != nil {
+			return "", err
+		}
+		return contract.Sum(b), nil
+	})
+}
+
+// read refuses a place that leaves the registry: records are foreign data.
+func (r *resolver) read(place string) ([]byte, error) {
+	if !fs.ValidPath(place) {
+		return nil, fmt.Errorf("%q is not a place in a registry", place)
+	}
+	return r.reg.ReadFile(place)
+}
+
+// Shape implements contract.Resolver.
+func (r *resolver) Shape(place string) (contract.ShapeFacts, error) {
+	return cached(r.shapes, place, func() (contract.ShapeFacts, error) {
+		b, err := r.read(place)
+		if err != nil {
+			return contract.ShapeFacts{}, err
+		}
+		s := &contract.Shape{}
+		if err := json.Unmarshal(b, s); err != nil {
+			return contract.ShapeFacts{}, errors.New("it is not a shape")
+		}
+		sig, err := s.ComputeSignature()
+		return contract.ShapeFacts{Signature: sig, ProtocolFamily: s.ProtocolFamily, ValidityLevel: s.ValidityLevel}, err
+	})
+}
+
+// ResolveAlias implements contract.Resolver.
+func (r *resolver) ResolveAlias(sig contract.Digest) contract.Digest { return r.aliases.Resolve(sig) }
+
+// Fixtures implements contract.Resolver.
+func (r *resolver) Fixtures(sig contract.Digest) []string { return r.fixtures[sig] }
+
+// Fixture implements contract.Resolver.
+func (r *resolver) Fixture(place string, f contract.ProtocolFamily, dialect string) (contract.FixtureFacts, error) {
+	d, err := r.derive(place, dialect, "")
+	if err != nil {
+		return contract.FixtureFacts{}, err
+	}
+	if d.Dialect.ProtocolFamily != f {
+		return contract.FixtureFacts{}, fmt.Errorf("dialect %q is of %s, not of %s", dialect, d.Dialect.ProtocolFamily, f)
+	}
+	t, err := r.transcript(place)
+	if err != nil {
+		return contract.FixtureFacts{}, err
+	}
+	return contract.FixtureFacts{
+		Shape:     d.Shape,
+		HasStdout: len(t.Bytes(transcript.CLIToServer, transcript.Stdout)) > 0,
+		HasStderr: len(t.Bytes(transcript.CLIToServer, transcript.Stderr)) > 0,
+	}, nil
+}
+
+// ClaimedBy implements contract.Resolver.
+func (r *resolver) ClaimedBy(sig contract.Digest) string { return r.claimed[sig] }
+
+// Observation implements contract.Resolver.
+func (r *resolver) Observation(place string) (*contract.Observation, error) {
+	b, err := r.read(place)
+	if err != nil {
+		return nil, err
+	}
+	o, problems := contract.Decode[contract.Observation](&r.validator, place, b)
+	if contract.HasErrors(problems) {
+		return nil, errors.New("it is not a valid observation")
+	}
+	return o, nil
+}
+
+// Request implements contract.Resolver.
+func (r *resolver) Request(id contract.Digest) (*contract.Request, error) {
+	place := path.Join("registry", "requests", id.FileName()+".request.json")
+	b, err := r.read(place)
+	if err != nil {
+		return nil, err
+	}
+	q, problems := contract.Decode[contract.Request](&r.validator, place, b)
+	if contract.HasErrors(problems) {
+		return nil, errors.New("it is not a valid request")
+	}
+	return q, nil
+}
+
+// transcript reads a fixture and insists on its canonical form.
+func (r *resolver) transcript(place string) (*transcript.Transcript, error) {
+	b, err := r.read(place)
+	if err != nil {
+		return nil, err
+	}
+	t, err := transcript.ReadSanitized(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	var canonical bytes.Buffer
+	if err := t.WriteSanitized(&canonical); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(canonical.Bytes(), b) {
+		return nil, errors.New("the transcript is not in canonical form")
+	}
+	return t, nil
+}
+
+// derive makes everything that follows from a fixture.
+func (r *resolver) derive(place, dialect, agent string) (*capture.Derived, error) {
+	return cached(r.derived, place+"\x00"+dialect+"\x00"+agent, func() (*capture.Derived, error) {
+		t, err := r.transcript(place)
+		if err != nil {
+			return nil, err
+		}
+		for i := range r.families.Dialects {
+			if r.families.Dialects[i].ID == dialect {
+				return capture.Derive(t, &r.families.Dialects[i], agent)
+			}
+		}
+		return nil, fmt.Errorf("registry/families.json has no dialect %q", strings.ToValidUTF8(dialect, "?"))
+	})
+}
+
+func cached[T any](m map[string]result[T], key string, make func() (T, error)) (T, error) {
+	if r, ok := m[key]; ok {
+		return r.value, r.err
+	}
+	v, err := make()
+	m[key] = result[T]{v, err}
+	return v, err
+}

@@ -1,0 +1,164 @@
+// Package validate says whether a registry is true: every record by itself,
+// every reference between records, and everything that can be derived again:
+// fixture to shape, fixture to goldens, records to matrix. It reads and never
+// writes.
+package validate
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+// recordFolders are the folders that hold records and nothing else.
+var recordFolders = []string{"registry", "probes", "shapes", "fixtures", "goldens", "observations", "evidence", "errors"}
+
+// Result is the outcome of a validation.
+type Result struct {
+	Problems []contract.Problem `json:"problems"`
+	// Checked counts the files, by folder.
+	Checked map[string]int `json:"checked"`
+}
+
+// OK reports whether there is nothing but warnings.
+func (r *Result) OK() bool { return !contract.HasErrors(r.Problems) }
+
+// Run validates the whole registry, or only the files below the given places.
+func Run(reg *store.Registry, places []string) (*Result, error) {
+	v := &validation{reg: reg, res: newResolver(reg), result: &Result{Problems: []contract.Problem{}, Checked: map[string]int{}}}
+	if err := v.list(places); err != nil {
+		return nil, err
+	}
+	for _, f := range v.files {
+		v.result.Checked[folderOf(f)]++
+		if err := v.file(f); err != nil {
+			return nil, err
+		}
+	}
+	if len(places) == 0 {
+		if err := v.whole(); err != nil {
+			return nil, err
+		}
+	}
+	v.result.Problems = contract.SortProblems(v.result.Problems)
+	return v.result, nil
+}
+
+type validation struct {
+	reg    *store.Registry
+	res    *resolver
+	files  []string
+	result *Result
+	// named are the files that some record names.
+	named map[string]bool
+	// pinned are the observations that an evidence record pins.
+	pinned map[string]bool
+}
+
+// list collects the files to check. A place that does not exist is an error:
+// a typing mistake must not pass as a valid registry.
+func (v *validation) list(places []string) error {
+	v.named, v.pinned = map[string]bool{}, map[string]bool{}
+	all := len(places) == 0
+	if all {
+		places = recordFolders
+	}
+	for _, p := range places {
+		p = path.Clean(p)
+		files, err := v.reg.Walk(p, "")
+		if err != nil {
+			return err
+		}
+		if len(files) == 0 && !all {
+			return fmt.Errorf("there is no file at %q in the registry %s", p, v.reg.Dir())
+		}
+		v.files = append(v.files, files...)
+	}
+	slices.Sort(v.files)
+	v.files = slices.Compact(v.files)
+	return nil
+}
+
+func folderOf(f string) string {
+	root, _, _ := strings.Cut(f, "/")
+	return root
+}
+
+func (v *validation) report(code, file, pointer, format string, args ...any) {
+	p := contract.Problem{Code: code, Severity: contract.SeverityError, File: file, Pointer: pointer, Message: fmt.Sprintf(format, args...)}
+	if r, ok := contract.RuleOf(code); ok {
+		p.Severity, p.Hint = r.Severity, r.Action
+	}
+	v.result.Problems = append(v.result.Problems, p)
+}
+
+// file checks one file by what its place says it is.
+func (v *validation) file(f string) error {
+	b, err := v.reg.ReadFile(f)
+	if err != nil {
+		return err
+	}
+	if kind, ok := contract.KindOf(f); ok {
+		return v.record(kind, f, b)
+	}
+	switch {
+	case strings.HasPrefix(f, "fixtures/"):
+		v.fixture(f)
+	case strings.HasPrefix(f, "goldens/") && strings.HasSuffix(f, ".events.json"):
+		// derived again from its fixture, with the observation that names it
+	case strings.HasPrefix(f, "probes/"):
+		v.probeFile(f)
+	default:
+		v.report("FILE-UNKNOWN", f, "", "the registry has no such kind of file")
+	}
+	return nil
+}
+
+func (v *validation) probeFile(f string) {
+	parts := strings.SplitN(f, "/", 3)
+	if len(parts) == 3 && (slices.Contains(contract.ProbeFiles, parts[2]) || strings.HasPrefix(parts[2], "fixture-files/")) {
+		return
+	}
+	v.report("PROBE-FILES", f, "", "a probe has no such file")
+}
+
+// record checks a record by itself and against the others.
+func (v *validation) record(kind contract.RecordKind, f string, b []byte) error {
+	problems := v.res.validator.ValidateIn(v.res, kind, f, b)
+	v.result.Problems = append(v.result.Problems, problems...)
+	if contract.HasErrors(contract.Validate(kind, f, b)) {
+		return nil
+	}
+	switch kind {
+	case contract.KindObservation:
+		o, _ := contract.Decode[contract.Observation](&v.res.validator, f, b)
+		return v.observation(f, o)
+	case contract.KindEvidence:
+		e, _ := contract.Decode[contract.Evidence](&v.res.validator, f, b)
+		if e.Kind == contract.EvidenceCapture {
+			v.pinned[e.Observation.Path] = true
+		}
+	case contract.KindSourceEvidence:
+		e, _ := contract.Decode[contract.SourceEvidence](&v.res.validator, f, b)
+		v.named[e.DerivedShape.Path], v.named[e.Extensions.Fixture] = true, true
+	case contract.KindErrorCase:
+		e, _ := contract.Decode[contract.ErrorCase](&v.res.validator, f, b)
+		v.named[e.Extensions.Fixture] = true
+	}
+	return nil
+}
+
+// fixture checks the syntax and canonical form of a sanitized transcript.
+func (v *validation) fixture(f string) {
+	if _, err := v.res.transcript(f); err != nil {
+		v.report("FIXTURE-SYNTAX", f, "", "%v", err)
+	}
+}
+
+// adapters says which golden belongs to which adapter.
+var adapters = []string{capture.AdapterOpenDesign, capture.AdapterReference}
