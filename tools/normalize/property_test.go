@@ -3,6 +3,7 @@ package normalize_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -105,8 +106,7 @@ func TestSpellingNeverChangesTheShape(t *testing.T) {
 	})
 }
 
-// Lines are whole whatever the chunks were: this is Assemble's doing, and the
-// normalizer must not depend on how records were cut from it.
+// How lines end is not in the shape.
 func TestLineEndsNeverChangeTheShape(t *testing.T) {
 	for _, s := range streams(t) {
 		crlf := signature(t, strings.ReplaceAll(s.text, "\n", "\r\n"), s.d)
@@ -146,8 +146,8 @@ func TestNormalizingTwiceIsTheSame(t *testing.T) {
 	}
 }
 
-// class says how a frame behaves, found by asking: is it streamed, floating,
-// optional or after the end?
+// declared reports whether the dialect says that the frame is streamed,
+// floating or optional.
 func (s *stream) declared(t *testing.T, i int) bool {
 	v, err := rawjson.Parse(s.frames[i])
 	if err != nil {
@@ -265,7 +265,7 @@ func TestEveryMemberCounts(t *testing.T) {
 			if err := json.Unmarshal(f, &frame); err != nil {
 				t.Fatal(err)
 			}
-			for _, k := range slices.Sorted(mapKeys(frame)) {
+			for _, k := range slices.Sorted(maps.Keys(frame)) {
 				if seen[fmt.Sprint(frame["type"], k)] {
 					continue
 				}
@@ -286,16 +286,6 @@ func TestEveryMemberCounts(t *testing.T) {
 						t.Errorf("%s: %s %s of frame %d is not seen", s.name, what, k, i)
 					}
 				}
-			}
-		}
-	}
-}
-
-func mapKeys(m map[string]any) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
 			}
 		}
 	}

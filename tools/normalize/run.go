@@ -101,6 +101,9 @@ func (r *run) lines(t *transcript.Transcript) error {
 		if len(line) == 0 {
 			continue
 		}
+		if slices.Contains(rec.Deviations, transcript.DeviationTruncatedTail) && !r.isObject(line) {
+			continue // where our limit cut the stream is not the CLI's doing
+		}
 		if err := r.text(frame{rec.Dir, rec.Stream, line}); err != nil {
 			return fmt.Errorf("normalizing record %d of the transcript: %w", i+1, err)
 		}
@@ -175,6 +178,11 @@ func (r *run) parse(text []byte) (v rawjson.Value, ok bool, err error) {
 	}
 	v = r.doc.Root()
 	return v, v.Kind() == rawjson.Object, nil
+}
+
+func (r *run) isObject(text []byte) bool {
+	_, ok, _ := r.parse(text)
+	return ok
 }
 
 // callOf returns the number of the tool call or request that a frame belongs

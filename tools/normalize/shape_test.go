@@ -193,6 +193,22 @@ func TestTwoWay(t *testing.T) {
 	}
 }
 
+// A line that our output limit cut is not in the shape; a whole one is.
+func TestCutLine(t *testing.T) {
+	d := dialect(t, "codex")
+	whole := signature(t, codexTool, d)
+	for text, same := range map[string]bool{`{"type":"turn.sta`: true, `{"type":"turn.started"}`: false} {
+		tr := stdout(codexTool)
+		tr.Records[len(tr.Records)-2] = transcript.Record{
+			Dir: transcript.CLIToServer, Stream: transcript.Stdout, Data: []byte(text), Deviations: []string{transcript.DeviationTruncatedTail},
+		}
+		cut := strings.TrimSuffix(codexTool, codexTool[strings.LastIndex(codexTool, `{"type":"turn.completed"`):])
+		if s, _ := shape(t, tr, d); (s.Signature == signature(t, cut, d)) != same || s.Signature == whole {
+			t.Errorf("a cut line %s: same shape as without it: %v", text, !same)
+		}
+	}
+}
+
 func TestPlain(t *testing.T) {
 	s, _ := shape(t, stdout("codex-cli 0.133.0\n"), dialect(t, "version"))
 	if s.FrameCount != 1 || s.FrameShapes[0].EventType != normalize.EventText || sequence(t, s) != "[0]" {
