@@ -269,7 +269,13 @@ func frameKind(v rawjson.Value) string {
 	if parts[0] == "" {
 		parts = parts[1:]
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) > 0:
+	case v.Get("prompt").Exists(): // the two lines before Codex's envelopes
+		return "prompt"
+	case v.Get("model").Exists():
+		return "config"
+	default:
 		return "no type"
 	}
 	return strings.Join(parts, " ")

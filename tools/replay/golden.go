@@ -29,6 +29,7 @@ type GoldenReading struct {
 	Usage             map[string]int64                `json:"usage,omitempty"`
 	Terminals         int                             `json:"terminals,omitempty"`
 	DuplicateToolUses int                             `json:"duplicate_tool_uses,omitempty"`
+	Usefulness        map[string]int                  `json:"usefulness,omitempty"`
 	Unknown           map[string]int                  `json:"unknown,omitempty"`
 	Deviations        map[string]int                  `json:"deviations,omitempty"`
 	Signals           []string                        `json:"signals,omitempty"`
@@ -43,7 +44,7 @@ func GoldenBytes(r *Reading) ([]byte, error) {
 		Reading: GoldenReading{
 			ReportedResult: r.ReportedResult, RunResult: r.RunResult, WeakSuccess: r.WeakSuccess, Failure: r.Failure,
 			Texts: r.Texts, Usage: r.Usage, Terminals: r.Terminals, DuplicateToolUses: r.DuplicateToolUses,
-			Unknown: r.Unknown, Deviations: r.Deviations, Signals: r.Signals,
+			Usefulness: r.Usefulness, Unknown: r.Unknown, Deviations: r.Deviations, Signals: r.Signals,
 		},
 	}
 	if g.Events == nil {

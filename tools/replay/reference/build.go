@@ -228,6 +228,18 @@ func (r *run) usage(u rawjson.Value) {
 	r.emit("usage", event.F("usage", event.Object(fields...)))
 }
 
+// usefulness counts a verdict on the usefulness of its own work that a CLI
+// gave (FINE-PRINT 12). We never give one.
+func (r *run) usefulness(word string) {
+	if word != "low_utility" && word != "wrong_tool_boundary" {
+		return
+	}
+	if r.out.Usefulness == nil {
+		r.out.Usefulness = map[string]int{}
+	}
+	r.out.Usefulness[word]++
+}
+
 // failed records the run's error as the consumer should see it.
 func (r *run) failed(message string) {
 	r.emit("error", event.F("message", event.String(message)))

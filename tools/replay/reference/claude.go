@@ -18,7 +18,6 @@ type claude struct {
 	errorCode, errorText string
 	// rejected says that a rate_limit_event refused the request.
 	rejected bool
-	retry    string // system/api_retry's error
 	result   resultFrame
 	// denied says that the last tool result was a permission question that
 	// nobody could answer (case 092).
@@ -112,8 +111,7 @@ func (c *claude) system(v rawjson.Value, text []byte) {
 		}
 		c.r.status(label)
 	case "api_retry", "retry", "api_error":
-		c.retry = v.Get("error").Str()
-		c.r.retrying(c.retry)
+		c.r.retrying(v.Get("error").Str())
 		c.stream.retry(c.r)
 	case "compact_boundary", "microcompact_boundary":
 		c.r.status("compacted")
@@ -149,6 +147,7 @@ func (c *claude) assistant(v rawjson.Value, text []byte) {
 		return
 	}
 	c.errorCode, c.errorText = v.Get("error").Str(), ""
+	c.r.usefulness(c.errorCode)
 	if c.errorCode != "" || isSynthetic(msg) {
 		c.errorText = blockTexts(content)
 	}

@@ -86,6 +86,8 @@ func TestClaude(t *testing.T) {
 			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"y"}]}]}}`,
 			claudeText("m2", "Hello."), claudeOK},
 			result: "success", reported: "success", text: "Hello.", tools: "Task:done Read:done", events: "status:initializing tool_use tool_use tool_result tool_result text usage"},
+		{name: "the CLI calls its own work useless", lines: []string{claudeInit, claudeText("m1", "Hm."), claudeResult(`"subtype":"low_utility","is_error":true,"result":""`)}, end: exited(0),
+			result: "failed process_exit/stream_error child_close", reported: "low_utility", text: "Hm.", events: "status:initializing text error"},
 		{name: "unknown frames keep their siblings", end: exited(0), lines: []string{claudeInit, `{"type":"brand_new"}`, `{"type":"system","subtype":"odd"}`,
 			`{"type":"assistant","message":{"id":"m1","content":[{"type":"hologram"},{"type":"text","text":"Hello."}]}}`, claudeOK},
 			result: "success", reported: "success", text: "Hello.", events: "status:initializing raw raw raw text usage", signals: "unknown_frames"},

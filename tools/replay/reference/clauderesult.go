@@ -29,7 +29,9 @@ func (c *claude) readResult(v rawjson.Value) {
 	// qwen's result.error is an object (case 056).
 	if e := v.Get("error"); e.Kind() == rawjson.Object {
 		f.texts = append(f.texts, e.Get("message").Str(), e.Get("type").Str())
+		c.r.usefulness(e.Get("type").Str())
 	}
+	c.r.usefulness(f.subtype)
 	c.result = f
 }
 
@@ -46,8 +48,6 @@ func (c *claude) outcome() outcome {
 		if c.errorCode != "" {
 			o.texts, o.code = []string{c.errorText}, claudeCode(c.errorCode)
 			c.r.failed(c.errorMessage("the run stopped after an error"))
-		} else if c.retry != "" && c.r.notice != "" {
-			c.r.notice = c.retry
 		}
 		return o
 	}

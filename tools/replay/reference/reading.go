@@ -43,6 +43,9 @@ type Reading struct {
 	// WeakSuccess is a success without substance: no text and no tool
 	// (DESIGN D9). RunResult stays what it is.
 	WeakSuccess bool
+	// Usefulness counts what the CLI itself said of its work: low_utility,
+	// wrong_tool_boundary (FINE-PRINT 12). Nil if it said neither.
+	Usefulness map[string]int
 	// DuplicateToolUses counts calls announced again under an id already used.
 	DuplicateToolUses int
 	// Unknown counts the frames that nobody knows, by kind: "turn.paused",
