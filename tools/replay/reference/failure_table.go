@@ -31,6 +31,12 @@ func row(source string, v verdict, phrases ...string) textRow {
 	return textRow{source: source, pattern: regexp.MustCompile(strings.Join(phrases, "|")), verdict: v}
 }
 
+// httpStatus matches a status where the words around it say that it is one:
+// "exit code 401", "line 500" and "429 ms" are numbers.
+func httpStatus(code string) string {
+	return `(?:\bhttp(?:/[\d.]+)?|\b(?:status|response|error)(?: code)?|\bstatus_?code|\bcode ?[:=#]|\brejected)["' :=(]+` + code + `\b`
+}
+
 func (t textRow) only(agents ...string) textRow {
 	t.agents = agents
 	return t
@@ -113,19 +119,19 @@ var accountTexts = []textRow{
 	row("r49, insufficient_quota of OpenAI and codex ≥0.163", hardQuota(contract.ActionNone),
 		`exceeded your current quota`, `insufficient_quota`, `quota exceeded`, `额度不足`, `预扣费额度失败`, `check your plan and billing`),
 	row("r33 r41 r46 r47 r49", rateLimited, `\brate[ _-]limit(?:ed|_error|_exceeded| reached| exceeded|s)?\b`, `\brate_limit_reached`,
-		`too many requests`, `速率限制`, `请求频繁`, `(?:status|status code|code|error|rejected)[ :(]+429\b`, `\b429 \{`),
+		`too many requests`, `速率限制`, `请求频繁`, httpStatus(`429`), `\b429 \{`),
 	row("r10", auth("refresh_token_reused"), `refresh token was already used`, `refresh_token_reused`),
 	row("r27", noProvider, `no llm provider configured`),
 	row("r9 r16 r21", auth("missing_api_key"), `missing environment variable`, `no auth credentials found`, `llm not set`, `no api key`),
 	row("r1 r12 c089", auth("invalid_api_key"), `invalid api key`, `incorrect api key`, `api key not valid`, `invalid_api_key`),
 	row("r2 r4 r5 r8 r13 r14 r17 r18 r19 r20 r22 r23 r24 r25 r26", auth("auth_required"),
 		`not logged in`, `please run /login`, `authentication required`, `authentication_error`, `authentication_failed`, `failed to authenticate`,
-		`authentication failed`, `authentication expired`, `not authenticated`, `\bunauthorized\b`, `invalid x-api-key`, `set an auth method`,
+		`authentication failed`, `authentication expired`, `not authenticated`, `401 unauthorized`, `^(?:error: )?unauthorized\b`, `\bunauthorized(?:: | request| access)`, `invalid x-api-key`, `set an auth method`,
 		`credentials are not valid`, `authentication cancelled`, `no authentication information`, `not created with authentication info`,
 		`oauth device authorization`, `\bauth error\b`, `not logged into`, `token (?:is |has )?(?:been )?(?:expired|revoked)`, `token_expired`,
-		`(?:status|status code|http|code|error)[ :(]+401\b`),
+		httpStatus(`401`)),
 	row("r3, 403 of a custom provider", auth("auth_required"), `organization has disabled`, `oauth_org_not_allowed`, `permission_error`,
-		`(?:status|status code|http|code|error)[ :(]+403\b`),
+		httpStatus(`403`)),
 }
 
 // modelTexts are about the model and the size of the request.
@@ -141,15 +147,15 @@ var modelTexts = []textRow{
 
 // providerTexts are about the connection and the provider's health.
 var providerTexts = []textRow{
-	row("r50 r54, codex: “high demand” ≥0.155", upstream("provider_high_demand", ""), `overloaded`, `high demand`, `at capacity`, `(?:status|code|error)[ :(]+529\b`),
+	row("r50 r54, codex: “high demand” ≥0.155", upstream("provider_high_demand", ""), `overloaded`, `high demand`, `at capacity`, httpStatus(`529`)),
 	row("r57, codex and claude without a listener", upstream("network_error", ""), `enotfound`, `econnrefused`, `eai_again`, `error sending request`,
 		`connection refused`, `connectionrefused`, `waiting for network`, `failed to lookup address`, `fetch failed`),
 	row("r51 r52 r55 c004", upstream("stream_disconnected", ""), `stream disconnected`, `connection closed mid-response`, `socket connection was closed`,
 		`stream closed before`, `connection (?:was )?(?:dropped|reset|closed|error)`, `econnreset`, `idle timeout waiting for`, `error decoding response body`),
 	row("r58", timedOut, `context deadline exceeded`, `request timed out`, `timed out`, `\btimeout\b`),
 	row("5xx of any provider", upstream("upstream_5xx", ""), `internal server error`, `bad gateway`, `service (?:temporarily )?unavailable`, `gateway timeout`,
-		`\bserver_error\b`, `\bapi_error\b`, `(?:status|status code|http|code|error)[ :(]+5\d\d\b`),
+		`\bserver_error\b`, `\bapi_error\b`, httpStatus(`5\d\d`)),
 	row("claude without a listener", upstream("network_error", ""), `unable to connect`),
-	row("r64, 400 of any provider", clientError, `image dimensions exceed`, `invalid_request_error`, `usage policy`, `bad request`, `(?:status|status code|http|code|error)[ :(]+4\d\d\b`),
+	row("r64, 400 of any provider", clientError, `image dimensions exceed`, `invalid_request_error`, `usage policy`, `bad request`, httpStatus(`4\d\d`)),
 	row("empty answers of gateways", emptyOutput, `without producing any output`, `empty response`),
 }

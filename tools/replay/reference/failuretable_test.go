@@ -88,3 +88,29 @@ func sharedFolder(t *testing.T) string {
 		dir = parent
 	}
 }
+
+// TestWordsThatAreNoErrors: numbers and words that look like an error and are
+// none, on a stderr that decides nothing.
+func TestWordsThatAreNoErrors(t *testing.T) {
+	for _, text := range []string{
+		"exit code 401", "line 500 of main.go", "took 429 ms", "code 429 is the answer", "port 5003 is open", "503 files",
+		"the rate limiter test passed", "checking quota", "limit the output to 5 lines", "authentication succeeded",
+		"Reading additional input from stdin...", "Reading prompt from stdin...", "Loaded cached credentials.",
+		"ERROR codex_core::codex: failed to load skill a/b: invalid description",
+		"ERROR rmcp: failed to refresh OAuth tokens for server linear: invalid_grant: unauthorized: x",
+		"2026-05-21T09:18:12Z INFO http: status 401 retried",
+		"Model metadata for `x` not found. Defaulting to fallback metadata; this can degrade performance.",
+	} {
+		if v := classifyStderr("codex", []byte(text+"\n")); v != nil {
+			t.Errorf("%q is taken for %s/%s", text, v.Category, v.Detail)
+		}
+	}
+	for text, want := range map[string]string{
+		"HTTP/1.1 503": "upstream_5xx", "error 503": "upstream_5xx", "code: 429": "rate_limit_429", `{"statusCode":429}`: "rate_limit_429",
+		"status=401": "auth_required", "Unauthorized": "auth_required", "response code 404": "upstream_client_error",
+	} {
+		if v := classifyText("codex", text); v == nil || v.Detail != want {
+			t.Errorf("%q is not taken for %s: %+v", text, want, v)
+		}
+	}
+}
