@@ -37,7 +37,7 @@ type sanitized struct {
 // for a person to look at, and nothing of it is published.
 func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcript, d *contract.Dialect) (sanitized, error) {
 	clean, report, err := c.redactor.Redact(raw, redact.Input{
-		Dialect: d.ID, Hermetic: !c.opts.Live, ScenarioTexts: job.probe.Scenario.Texts(),
+		Dialect: d.ID, Hermetic: !c.opts.Live, ScenarioTexts: job.probe.Scenario.Texts(), Prompt: job.probe.Prompt,
 		Secrets: rec.launch.Secrets, Cwd: rec.ws.cwd, Home: rec.ws.home, TempDir: rec.ws.tmp,
 		PromptOnStdin: rec.launch.StdinMode == contract.StdinText,
 	})

@@ -11,6 +11,7 @@ package redact
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -47,6 +48,9 @@ type Input struct {
 	// ScenarioTexts are the texts that the provider sent as the model, each
 	// whole.
 	ScenarioTexts []string
+	// Prompt is the probe's prompt. It is nobody's message, wherever a CLI
+	// echoes it.
+	Prompt string
 	// Secrets are the values of the child's environment that must not survive.
 	Secrets []string
 	// Cwd, Home and TempDir are the child's folders.
@@ -151,7 +155,7 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (*transcript.Tra
 
 func newRun(d *dialect, lex *lexicon, in Input, scanner *Scanner) *run {
 	s := &run{
-		d: d, lex: lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(in.ScenarioTexts),
+		d: d, lex: lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(append(slices.Clip(in.ScenarioTexts), in.Prompt)),
 		survive: map[string]bool{}, written: map[string]bool{}, model: map[string]bool{}, members: map[string]bool{},
 		memo: map[string]string{}, unknowns: map[string]bool{}, unsure: map[string]bool{}, intern: map[string]string{},
 	}

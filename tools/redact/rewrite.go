@@ -209,9 +209,18 @@ func (w *writer) memberName(v rawjson.Value, k string, data, opaque bool) {
 }
 
 // protocolKey says that a member name looks like one that a program's author
-// chose.
+// chose: letters, a few digits, no identifier.
 func protocolKey(k string) bool {
-	if k == "" || len(k) > 64 || isDigit(k[0]) || k[0] == '-' || k[0] == '.' || looksLikeID(k) && !strings.Contains(strings.ToLower(k), "ephemeral") {
+	if k == "" || len(k) > 64 || isDigit(k[0]) || k[0] == '-' || k[0] == '.' || isUUID(k) || len(k) >= 12 && hexAt(k, 0, len(k)) {
+		return false
+	}
+	digits := 0
+	for i := range len(k) {
+		if isDigit(k[i]) {
+			digits++
+		}
+	}
+	if digits > 4 {
 		return false
 	}
 	for i := range len(k) {
