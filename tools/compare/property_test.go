@@ -63,6 +63,9 @@ func mutate(t *rapid.T, frames []string) []string {
 	if err := json.Unmarshal([]byte(out[i]), &o); err != nil {
 		t.Fatal(err)
 	}
+	if len(o) == 0 {
+		return out
+	}
 	in := o
 	k := rapid.SampledFrom(slices.Sorted(maps.Keys(in))).Draw(t, "member")
 	for {
