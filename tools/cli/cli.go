@@ -164,20 +164,39 @@ Start with:  agent-contracts capture codex`,
 	root.PersistentFlags().StringVar(&a.registry, "registry", "", "registry folder (default: the one around the current folder, else the one in the binary)")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if word := firstWord(a.env.Args); c == root && word != "" {
+			return unknownCommand(c, word) // the flag belongs to a command that we do not have
+		}
 		return &Exit{Code: ExitUsage, Err: err, Hint: "see " + c.CommandPath() + " --help"}
 	})
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return &Exit{Code: ExitUsage, Err: fmt.Errorf("unknown command %q", args[0]), Hint: suggest(c, args[0])}
+			return unknownCommand(c, args[0])
 		}
 		return c.Help()
 	}
 	root.Args = cobra.ArbitraryArgs
 	root.AddCommand(a.commands()...)
+	a.strictHelp(root)
 	return root
 }
 
+func unknownCommand(c *cobra.Command, word string) error {
+	return &Exit{Code: ExitUsage, Err: fmt.Errorf("unknown command %q", word), Hint: suggest(c, word)}
+}
+
+// firstWord returns the first argument that is no flag, or "".
+func firstWord(args []string) string {
+	for _, s := range args {
+		if !strings.HasPrefix(s, "-") {
+			return s
+		}
+	}
+	return ""
+}
+
 func suggest(c *cobra.Command, word string) string {
+	c.SuggestionsMinimumDistance = 2
 	if near := c.SuggestionsFor(word); len(near) > 0 {
 		return "did you mean " + strings.Join(near, " or ") + "?"
 	}

@@ -63,3 +63,8 @@ func table(w io.Writer, rows [][]string) error {
 	}
 	return nil
 }
+
+// warn writes one line for people that --quiet does not silence.
+func (a *app) warn(format string, args ...any) {
+	fmt.Fprintf(a.env.Stderr, "%s\n", oneLine(fmt.Sprintf(format, args...)))
+}

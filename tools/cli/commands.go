@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+// commands returns every command below the root, in the order of DESIGN
+// section 6.
+func (a *app) commands() []*cobra.Command {
+	captureCmd := a.captureCommand()
+	_ = captureCmd.RegisterFlagCompletionFunc("probe", a.completeProbes)
+	return []*cobra.Command{
+		captureCmd,
+		a.redactCommand(),
+		a.normalizeCommand(),
+		a.compareCommand(),
+		a.replayCommand(),
+		a.classifyCommand(),
+		a.validateCommand(),
+		a.matrixCommand(),
+		a.explainCommand(),
+		a.cacheCommand(),
+	}
+}
+
+// strictHelp makes cobra's own commands refuse a word that they do not know;
+// by themselves they print the help of something else and succeed.
+func (a *app) strictHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Run = nil
+			c.RunE = func(c *cobra.Command, args []string) error {
+				topic, rest, err := root.Find(args)
+				if err != nil || len(rest) > 0 {
+					return unknownCommand(topic, strings.Join(rest, " "))
+				}
+				topic.InitDefaultHelpFlag()
+				return topic.Help()
+			}
+		case "completion":
+			c.Args = cobra.ArbitraryArgs
+			c.RunE = func(c *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return unknownCommand(c, args[0])
+				}
+				return c.Help()
+			}
+		}
+	}
+}
+
+// completeProbes offers the registry's probes and the two names for several.
+func (a *app) completeProbes(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	reg, err := a.open()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	ids, err := capture.ProbeIDs(reg)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return append([]string{"basic", "all"}, ids...), cobra.ShellCompDirectiveNoFileComp
+}
+
+// openRecords is open for commands that need the records of a registry, which
+// the one in the binary does not have.
+func (a *app) openRecords() (*store.Registry, error) {
+	reg, err := a.open()
+	if err == nil && reg.ReadOnly() {
+		return nil, &Exit{Code: ExitUsage, Err: errors.New("there is no registry around this folder, and the one in the binary has no records"), Hint: "name one with --registry DIR"}
+	}
+	return reg, err
+}
+
+// dialectFlags are --family and --kind, which name the dialect of a FILE.
+type dialectFlags struct{ family, kind string }
+
+func (a *app) dialectFlags(c *cobra.Command, f *dialectFlags) {
+	c.Flags().StringVar(&f.family, "family", "", "protocol family, such as json-event-stream/v1 (default: guessed)")
+	a.kindFlag(c, f)
+	_ = c.RegisterFlagCompletionFunc("family", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var words []string
+		for _, p := range contract.ProtocolFamilies {
+			words = append(words, string(p))
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+func (a *app) kindFlag(c *cobra.Command, f *dialectFlags) {
+	c.Flags().StringVar(&f.kind, "kind", "", "parser or dialect within the family, such as codex (default: guessed)")
+	_ = c.RegisterFlagCompletionFunc("kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		reg, err := a.open()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		families, err := reg.Families()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return kinds(families), cobra.ShellCompDirectiveNoFileComp
+	})
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"syscall"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/install"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+)
+
+// classifyTool gives errors of the tools their exit code and hint: 2 for what
+// the user can spell differently or must repair, 3 where the world keeps us
+// from knowing, 70 for everything that should not happen.
+func classifyTool(err error) (code int, hint string) {
+	var agent *agents.UnknownAgentError
+	var probe *capture.UnknownProbeError
+	switch {
+	case errors.As(err, &agent):
+		if agent.Suggestion != "" {
+			return ExitUsage, "did you mean " + agent.Suggestion + "?"
+		}
+		return ExitUsage, ""
+	case errors.As(err, &probe):
+		return ExitUsage, didYouMean(probe.ID, contract.BasicProbes)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, install.ErrDiskFull):
+		return ExitCannotKnow, "free some space, for example with agent-contracts cache prune --keep-versions 1, and run the same command again"
+	case cannotInstall(err):
+		return ExitCannotKnow, ""
+	case brokenFile(err):
+		return ExitUsage, "agent-contracts validate says what is wrong with the file, and where"
+	case cannotKnow(err):
+		return ExitCannotKnow, ""
+	}
+	return ExitBug, "this is our bug; please report the command and this version (agent-contracts --version)"
+}
+
+// cannotInstall reports an error of package install; its text has the advice.
+func cannotInstall(err error) bool {
+	for _, reason := range []error{
+		install.ErrNoSuchVersion, install.ErrNPMMissing, install.ErrNetwork, install.ErrIntegrity,
+		install.ErrNoBinary, install.ErrCache, install.ErrNPM,
+	} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
+}
+
+// brokenFile reports JSON that is not what a record or a transcript is.
+func brokenFile(err error) bool {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var line *transcript.LineError
+	return errors.As(err, &syntax) || errors.As(err, &kind) || errors.As(err, &line)
+}
+
+// cannotKnow reports what is neither the user's fault nor ours: a version that
+// no binary tells, a file that cannot be read, a time limit.
+func cannotKnow(err error) bool {
+	var unknown *capture.CannotKnowError
+	var dialect *dialectError
+	var file *fs.PathError
+	var call *syscall.Errno
+	var network *net.OpError
+	return errors.As(err, &unknown) || errors.As(err, &dialect) || errors.As(err, &file) || errors.As(err, &call) ||
+		errors.As(err, &network) || errors.Is(err, agents.ErrNoVersion) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// installOptions are the options of package install for captures: the cache is
+// the default one, and a capture reports progress itself.
+func (a *app) installOptions() install.Options { return install.Options{} }

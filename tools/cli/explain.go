@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+// explanation is what there is to say about a code: a rule of validate or a
+// signal of compare.
+type explanation struct {
+	Code     string `json:"code"`
+	Of       string `json:"of"` // validate or compare
+	Severity string `json:"severity"`
+	Meaning  string `json:"meaning"`
+	Action   string `json:"action,omitempty"`
+	Source   string `json:"source,omitempty"`
+}
+
+func explanations() []explanation {
+	var out []explanation
+	for _, r := range contract.Rules() {
+		out = append(out, explanation{r.ID, "validate", string(r.Severity), r.Meaning, r.Action, r.Source})
+	}
+	for _, r := range compare.Rules() {
+		out = append(out, explanation{Code: r.ID, Of: "compare", Severity: string(r.Severity), Meaning: r.Meaning})
+	}
+	return out
+}
+
+func (a *app) explainCommand() *cobra.Command {
+	var f format
+	c := &cobra.Command{
+		Use:   "explain [CODE]",
+		Short: "Say what a code of validate or compare means",
+		Long: `Explain says what a rule of validate asks for and what to do when it is broken,
+or what a signal of compare means for a reader of the stream. Without CODE it
+lists all codes.
+
+Exit codes: 0; 2 there is no such code.`,
+		Example: `  agent-contracts explain event_removed
+  agent-contracts explain MATRIX-DERIVED`,
+		Args: argsError(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return codes(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.check("text", "json"); err != nil {
+				return err
+			}
+			return a.explain(f, args)
+		},
+	}
+	a.formatFlag(c, &f, "text", "json")
+	return c
+}
+
+func codes() []string {
+	var out []string
+	for _, e := range explanations() {
+		out = append(out, e.Code)
+	}
+	return out
+}
+
+func (a *app) explain(f format, args []string) error {
+	if len(args) == 0 {
+		return a.listCodes(f)
+	}
+	for _, e := range explanations() {
+		if !strings.EqualFold(e.Code, args[0]) {
+			continue
+		}
+		if f == "json" {
+			return a.printJSON(e)
+		}
+		return a.printExplanation(e)
+	}
+	hint := "agent-contracts explain lists every code"
+	if near := nearest(strings.ToLower(args[0]), lower(codes())); near != "" {
+		hint = "did you mean " + spelled(near) + "?"
+	}
+	return &Exit{Code: ExitUsage, Err: fmt.Errorf("there is no code %q", args[0]), Hint: hint}
+}
+
+func (a *app) printExplanation(e explanation) error {
+	lines := []string{e.Code + " (" + e.Of + ", " + e.Severity + ")", "", e.Meaning}
+	if e.Action != "" {
+		lines = append(lines, "", "What to do: "+e.Action)
+	}
+	if e.Source != "" {
+		lines = append(lines, "Source: "+e.Source)
+	}
+	_, err := fmt.Fprintln(a.env.Stdout, strings.Join(lines, "\n"))
+	return err
+}
+
+func (a *app) listCodes(f format) error {
+	if f == "json" {
+		return a.printJSON(explanations())
+	}
+	rows := [][]string{{"code", "of", "severity", "meaning"}}
+	for _, e := range explanations() {
+		rows = append(rows, []string{e.Code, e.Of, e.Severity, e.Meaning})
+	}
+	return table(a.env.Stdout, rows)
+}
+
+func lower(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = strings.ToLower(w)
+	}
+	return out
+}
+
+// spelled returns the code that a lower-case word stands for.
+func spelled(word string) string {
+	for _, c := range codes() {
+		if strings.EqualFold(c, word) {
+			return c
+		}
+	}
+	return word
+}
