@@ -127,7 +127,7 @@ func (f *Families) Dialect(id string) *Dialect {
 // IsEnumLiteral reports whether a string at an enum path looks like an enum
 // value: it starts with a letter, and its words are letters with up to two
 // digits at their end, or up to four digits, joined by one _ . / : or - each;
-// 64 bytes and eight digits in all. Redaction keeps such a string and
+// no digits follow a _; 64 bytes and eight digits in all. Redaction keeps such a string and
 // normalization puts it into a shape; both treat every other string there as
 // text, so that raw and sanitized transcripts have one shape.
 func IsEnumLiteral(s string) bool {
@@ -143,6 +143,9 @@ func IsEnumLiteral(s string) bool {
 			}
 			letters++
 		case c >= '0' && c <= '9':
+			if i > 0 && s[i-1] == '_' {
+				return false // item_0 is an id
+			}
 			digits++
 			all++
 		case strings.IndexByte("_./:-", c) >= 0:

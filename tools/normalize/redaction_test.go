@@ -6,9 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/normalize"
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"pgregory.net/rapid"
 )
 
 func redactor(t *testing.T) *redact.Redactor {
@@ -74,4 +76,21 @@ func TestRedactionKeepsTheStderrClass(t *testing.T) {
 			t.Errorf("the word %q does not survive redaction", line)
 		}
 	}
+}
+
+// What a shape takes for an enum value, redaction keeps.
+func TestRedactionKeepsEnumValues(t *testing.T) {
+	r := redactor(t)
+	words := rapid.StringMatching(`[a-zA-Z]{1,10}[0-9]{0,2}([_./:-]([a-zA-Z]{1,10}[0-9]{0,2}|[0-9]{1,4})){0,4}`)
+	rapid.Check(t, func(t *rapid.T) {
+		s := words.Filter(contract.IsEnumLiteral).Draw(t, "value")
+		line := `{"type":"item.started","item":{"status":"` + s + `"}}` + "\n"
+		clean, _, err := r.Redact(stdout(line), redact.Input{Dialect: "codex"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(clean.Bytes(transcript.CLIToServer, transcript.Stdout)); got != line {
+			t.Fatalf("%q does not survive redaction", s)
+		}
+	})
 }
