@@ -14,29 +14,26 @@ import (
 )
 
 // filled returns a cache with three releases, used at one-hour distances in
-// the order 1.0.0, 2.0.0, 1.1.0.
-func filled(t *testing.T) (*world, *Cache) {
+// the order 1.0.0, 2.0.0, 1.1.0, and 500 bytes of npm's downloads.
+func filled(t *testing.T) *Cache {
 	t.Helper()
-	w := newWorld(t)
-	w.registry.Files["@x/demo"]["padding"] = strings.Repeat("x", 1000)
-	for i, v := range []string{"1.0.0", "2.0.0", "1.1.0"} {
-		got, err := w.install(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		used := time.Date(2026, 1, 1, i, 0, 0, 0, time.UTC)
-		if err := os.Chtimes(filepath.Join(got.Dir, manifestName), used, used); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(w.opts.Cache, "npm", "tarball"), make([]byte, 500), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	c, err := OpenCache(w.opts.Cache)
+	c, err := OpenCache(newWorld(t).opts.Cache)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w, c
+	put := func(file string, bytes int, used time.Time) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, make([]byte, bytes), 0o644), os.Chtimes(file, used, used)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, v := range []string{"1.0.0", "2.0.0", "1.1.0"} {
+		used := time.Date(2026, 1, 1, i, 0, 0, 0, time.UTC)
+		put(filepath.Join(c.agentDir("demo", v), "node_modules", "cli.js"), 1000, used)
+		put(filepath.Join(c.agentDir("demo", v), manifestName), 10, used)
+	}
+	put(filepath.Join(c.root, "npm", "tarball"), 500, time.Now())
+	return c
 }
 
 func names(entries []Entry) (out []string) {
@@ -47,7 +44,7 @@ func names(entries []Entry) (out []string) {
 }
 
 func TestList(t *testing.T) {
-	_, c := filled(t)
+	c := filled(t)
 	got, err := c.List()
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +74,7 @@ func TestPruneRemovesTheLeastUsed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, c := filled(t)
+			c := filled(t)
 			before, err := c.List()
 			if err != nil {
 				t.Fatal(err)
@@ -99,7 +96,7 @@ func TestPruneRemovesTheLeastUsed(t *testing.T) {
 }
 
 func TestPruneLeavesWhatIsBeingInstalled(t *testing.T) {
-	_, c := filled(t)
+	c := filled(t)
 	unlock, err := c.lock(context.Background(), "demo@1.0.0", func() {})
 	if err != nil {
 		t.Fatal(err)

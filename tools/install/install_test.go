@@ -133,11 +133,12 @@ func TestChangedProgramIsInstalledAgain(t *testing.T) {
 
 func TestSpecifications(t *testing.T) {
 	for spec, want := range map[string]string{
-		"": "2.1.0", "latest": "2.1.0", "beta": "2.2.0-beta.1", "^1.0.0": "1.1.0", "1": "1.1.0", ">=1.0.0 <2.1": "2.0.0", "2.1.0": "2.1.0", "*": "2.1.0",
+		"": "2.1.0", "latest": "2.1.0", "beta": "2.2.0-beta.1", "^1.0.0": "1.1.0", "1": "1.1.0", ">=1.0.0 <2.1": "2.0.0", "2.1.0": "2.1.0", "v7.7.7": "7.7.7", "*": "2.1.0",
 	} {
 		w := newWorld(t)
-		if got, err := w.install(spec); err != nil || got.Version != want {
-			t.Errorf("%q: %+v, %v; want %s", spec, got, err, want)
+		w.publish()
+		if got, err := Resolve(context.Background(), w.agent, spec, w.opts); err != nil || got != want {
+			t.Errorf("%q: %s, %v; want %s", spec, got, err, want)
 		}
 	}
 }
