@@ -72,7 +72,9 @@ func (f *frame) label(d *contract.Dialect) string {
 		switch {
 		case k == "" || k == f.EventType:
 		case d.Kind[i].Mode == "presence":
-			parts = append(parts, d.Kind[i].Path+" "+k)
+			if k == "present" {
+				parts = append(parts, d.Kind[i].Path)
+			}
 		default:
 			parts = append(parts, k)
 		}
