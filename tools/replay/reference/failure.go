@@ -83,10 +83,10 @@ func classifyText(agent, text string) *verdict {
 // write about errors (case 089).
 func wholeTextIsError(agent, text string) *verdict {
 	const longest, latest = 400, 12
-	norm := normalizeText(text)
-	if len(norm) > longest {
+	if len(text) > longest {
 		return nil
 	}
+	norm := normalizeText(text)
 	for i := range texts {
 		row := &texts[i]
 		if !row.fits(agent) {

@@ -153,7 +153,7 @@ func (r *Reader) lastWords() *verdict {
 		texts = append(texts, r.run.notice)
 	}
 	if len(r.plain) > 0 {
-		texts = append(texts, string(r.plain))
+		texts = append(texts, string(r.plain[max(0, len(r.plain)-maxPlainBytes):]))
 	}
 	return classify(evidence{agent: r.agent, texts: texts, weak: r.stderr})
 }
