@@ -39,6 +39,7 @@ type kind struct {
 	floating bool
 	optional bool
 	terminal bool
+	calls    []*call // those whose condition the kind meets, or may meet
 
 	root   *node
 	frames int
@@ -73,13 +74,19 @@ func (ks *kinds) of(dir transcript.Dir, s transcript.Stream, v rawjson.Value) *k
 	if k := ks.byKey[string(ks.key)]; k != nil {
 		return k
 	}
-	return ks.add(&kind{
+	k := &kind{
 		dir: dir, stream: s, event: event,
 		streamed: ks.rules.stream.match(v),
 		floating: ks.rules.floating.match(v),
 		optional: ks.rules.optional.match(v),
 		terminal: ks.rules.terminal.match(v),
-	})
+	}
+	for i := range ks.rules.calls {
+		if c := &ks.rules.calls[i]; !c.byKind || c.when.Match(v) {
+			k.calls = append(k.calls, c)
+		}
+	}
+	return ks.add(k)
 }
 
 // text returns the kind of frames that are not JSON objects. A run of noise

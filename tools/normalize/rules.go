@@ -55,6 +55,9 @@ type discriminator struct {
 type call struct {
 	when  *paths.Matcher
 	place paths.Place
+	// byKind says that the condition looks at discriminators only, so that it
+	// holds for all frames of a kind or for none.
+	byKind bool
 }
 
 // compile checks a dialect and compiles its patterns.
@@ -75,7 +78,7 @@ func compile(d *contract.Dialect) (*rules, error) {
 	r.optional = c.kinds("optional", d.Optional)
 	r.terminal = c.kinds("terminal", d.Terminal)
 	for _, k := range d.Calls {
-		r.calls = append(r.calls, call{c.match(k.When), c.place(k.Path)})
+		r.calls = append(r.calls, call{c.match(k.When), c.place(k.Path), c.byKind(k.When)})
 	}
 	c.flag(d.Opaque, opaque)
 	c.flag(d.Maps, dynamic)
@@ -138,6 +141,16 @@ func (c *compiler) discriminator(k contract.Discriminator) {
 	}
 	c.discriminators[k.Path] = true
 	c.r.kind = append(c.r.kind, d)
+}
+
+// byKind reports whether a condition looks at discriminators only.
+func (c *compiler) byKind(m contract.Match) bool {
+	for p := range m {
+		if !c.discriminators[p] {
+			return false
+		}
+	}
+	return true
 }
 
 // kinds compiles conditions on kinds. They may only look at discriminators:

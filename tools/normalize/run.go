@@ -156,7 +156,7 @@ func (r *run) text(f frame) error {
 		return nil
 	}
 	r.walker.add(k, v, f.text)
-	r.place(step{kind: k, call: r.callOf(v)}, ours)
+	r.place(step{kind: k, call: r.callOf(k, v)}, ours)
 	return nil
 }
 
@@ -187,15 +187,20 @@ func (r *run) isObject(text []byte) bool {
 
 // callOf returns the number of the tool call or request that a frame belongs
 // to, or 0.
-func (r *run) callOf(v rawjson.Value) int {
-	for i := range r.rules.calls {
-		c := &r.rules.calls[i]
-		if !c.when.Match(v) {
+func (r *run) callOf(k *kind, v rawjson.Value) int {
+	for _, c := range k.calls {
+		if !c.byKind && !c.when.Match(v) {
 			continue
 		}
-		if id := c.place.First(v); id.Kind() == rawjson.String || id.Kind() == rawjson.Number {
-			return r.order.call(id.Stringify())
+		id := c.place.First(v)
+		if t := id.Kind(); t != rawjson.String && t != rawjson.Number {
+			continue
 		}
+		raw := id.Raw()
+		if bytes.IndexByte(raw, '\\') >= 0 {
+			raw = id.AppendStringify(nil)
+		}
+		return r.order.call(raw)
 	}
 	return 0
 }

@@ -32,12 +32,14 @@ func newOrder() *order {
 	return &order{calls: map[string]int{}, last: map[int]int{}, answers: map[int][]step{}}
 }
 
-// call returns the number of a call id.
-func (o *order) call(id string) int {
-	if o.calls[id] == 0 {
-		o.calls[id] = len(o.calls) + 1
+// call returns the number of a call id, given as its JSON token.
+func (o *order) call(id []byte) int {
+	if n := o.calls[string(id)]; n != 0 {
+		return n
 	}
-	return o.calls[id]
+	n := len(o.calls) + 1
+	o.calls[string(id)] = n
+	return n
 }
 
 // add appends a frame of the CLI.
