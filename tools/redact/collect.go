@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/paths"
@@ -23,12 +22,12 @@ func (r *run) collect(rec *transcript.Record) {
 	if !r.isJSON(body) {
 		r.names.reserve(string(body))
 		if c, ok := completeJSON(string(body)); ok && r.doc.Parse([]byte(c)) == nil {
-			r.walk(r.doc.Root(), r.d.set.Root(), walkContext{written: rec.Stream == transcript.Stderr})
+			r.walk(r.doc.Root(), r.d.set.Root(), walkContext{src: []byte(c), written: rec.Stream == transcript.Stderr})
 		}
 		return
 	}
 	root := r.doc.Root()
-	ctx := walkContext{written: rec.Stream == transcript.Stderr, synthetic: anyHolds(r.d.synthetic, root)}
+	ctx := walkContext{src: body, written: rec.Stream == transcript.Stderr, synthetic: anyHolds(r.d.synthetic, root)}
 	r.walk(root, r.d.set.Root(), ctx)
 	if rec.Stream != transcript.Stderr {
 		r.collectPieces(root, body, bytes.Index(rec.Line(), body))
@@ -37,6 +36,7 @@ func (r *run) collect(rec *transcript.Record) {
 
 // walkContext is what a value inherits from those around it.
 type walkContext struct {
+	src       []byte
 	written   bool // below a Vocabulary path, or on stderr
 	synthetic bool
 	opaque    bool // inside a payload, where member names may be data
@@ -51,7 +51,7 @@ func (r *run) walk(v rawjson.Value, st paths.State, ctx walkContext) {
 	ctx.opaque = ctx.opaque || f&fOpaque != 0
 	switch v.Kind() {
 	case rawjson.String:
-		r.leaf(v.Str(), st, ctx)
+		r.token(v, st, ctx)
 	case rawjson.Array:
 		next := st.Elem()
 		for c := range v.Children() {
@@ -59,10 +59,8 @@ func (r *run) walk(v rawjson.Value, st paths.State, ctx walkContext) {
 		}
 	case rawjson.Object:
 		for c := range v.Children() {
-			k := r.key(c)
-			if strings.IndexByte(k, '<') >= 0 {
-				r.names.reserve(k)
-			}
+			k := r.key(c, ctx.src)
+			r.names.reserve(k)
 			if !ctx.opaque && f&fMap == 0 && !r.members[k] && protocolKey(k) && !r.secret(k) {
 				r.members[k] = true
 			}
@@ -72,22 +70,33 @@ func (r *run) walk(v rawjson.Value, st paths.State, ctx walkContext) {
 }
 
 // key returns a member's name without a new string for each.
-func (r *run) key(v rawjson.Value) string {
-	k := v.Key()
-	if s, ok := r.intern[k]; ok {
+func (r *run) key(v rawjson.Value, src []byte) string {
+	a, b := v.KeyRange()
+	if s, ok := r.intern[string(src[a:b])]; ok {
 		return s
 	}
-	r.intern[k] = k
+	k := v.Key()
+	r.intern[string(src[a:b])] = k
 	return k
 }
 
-func (r *run) leaf(s string, st paths.State, ctx walkContext) {
-	if s == "" {
+// token decodes a string only when what it says may matter beyond its own
+// place.
+func (r *run) token(v rawjson.Value, st paths.State, ctx walkContext) {
+	raw := v.Raw()
+	if len(raw) == 2 {
 		return
 	}
-	if strings.IndexByte(s, '<') >= 0 || strings.Contains(s, "p") {
-		r.names.reserve(s)
+	c := firstByte(string(raw[1:min(len(raw), 40)]))
+	nested := c == '{' || c == '[' || c == '\\'
+	if st.Flags()&(fLiteral|fName|fVocabulary|fModel) == 0 && !ctx.written && !nested && !mayReserve(raw) {
+		return
 	}
+	r.leaf(v.Str(), st, ctx)
+}
+
+func (r *run) leaf(s string, st paths.State, ctx walkContext) {
+	r.names.reserve(s)
 	f := st.Flags()
 	switch {
 	case f&fLiteral != 0 && r.enumLike(s):
@@ -112,6 +121,7 @@ func (r *run) leaf(s string, st paths.State, ctx walkContext) {
 	}
 	if c := firstByte(s); (c == '{' || c == '[') && ctx.depth < maxNesting {
 		if v, err := rawjson.Parse([]byte(s)); err == nil {
+			ctx.src = []byte(s)
 			ctx.depth++
 			ctx.opaque = true
 			r.walk(v, st, ctx)

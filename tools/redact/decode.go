@@ -3,7 +3,6 @@ package redact
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // looseUnescape decodes the percent escapes of s that are well formed.
@@ -25,13 +24,17 @@ func looseUnescape(s string) string {
 // itself: a cut line, a log line, JSON inside prose.
 func unescapeLoosely(s string) string {
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			continue
+	b.Grow(len(s))
+	for {
+		i := strings.IndexByte(s, '\\')
+		if i < 0 || i+1 == len(s) {
+			b.WriteString(s)
+			return b.String()
 		}
-		i++
-		switch c := s[i]; c {
+		b.WriteString(s[:i])
+		c := s[i+1]
+		s = s[i+2:]
+		switch c {
 		case 'n':
 			b.WriteByte('\n')
 		case 't':
@@ -39,19 +42,21 @@ func unescapeLoosely(s string) string {
 		case 'r':
 			b.WriteByte('\r')
 		case 'u', 'x':
-			n := map[byte]int{'u': 4, 'x': 2}[c]
-			if hexAt(s, i+1, n) {
-				r, _ := strconv.ParseUint(s[i+1:i+1+n], 16, 32)
-				b.Write(utf8.AppendRune(nil, rune(r)))
-				i += n
+			n := 2
+			if c == 'u' {
+				n = 4
+			}
+			if !hexAt(s, 0, n) {
+				b.WriteByte(c)
 				continue
 			}
-			b.WriteByte(c)
+			r, _ := strconv.ParseUint(s[:n], 16, 32)
+			b.WriteRune(rune(r))
+			s = s[n:]
 		default:
 			b.WriteByte(c)
 		}
 	}
-	return b.String()
 }
 
 // stripANSI removes terminal control sequences.

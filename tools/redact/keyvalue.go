@@ -50,6 +50,17 @@ func plural(name string) bool {
 	return strings.HasPrefix(n, "tokens") || strings.HasPrefix(n, "token_count") || strings.HasPrefix(n, "token_usage") || strings.HasPrefix(n, "tokenization") || strings.HasPrefix(n, "secrets") || strings.HasPrefix(n, "credentials")
 }
 
+// secretName says that a member's name has a secret-like word in it.
+func secretName(key string) bool {
+	k := strings.ToLower(key)
+	for _, w := range secretWords {
+		if strings.Contains(k, w) {
+			return true
+		}
+	}
+	return false
+}
+
 func skipQuotes(s string, i int) (int, bool) {
 	j := i
 	for j < len(s) && s[j] == '\\' {

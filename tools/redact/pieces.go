@@ -174,12 +174,12 @@ func (r *run) resolve(g *group) {
 	}
 	total := 0
 	for i, p := range g.out {
-		if n := missing(rawjson.UTF16Len(piece(g, i)), len(p)); n > 0 && !json {
+		if n := missing(utf16Len(piece(g, i)), len(p)); n > 0 && !json {
 			g.out[i] = pad(p, n)
 		}
-		total += rawjson.UTF16Len(g.out[i])
+		total += utf16Len(g.out[i])
 	}
-	if n := missing(rawjson.UTF16Len(s), total); n > 0 && len(g.out) > 0 && !json {
+	if n := missing(utf16Len(s), total); n > 0 && len(g.out) > 0 && !json {
 		g.out[len(g.out)-1] = pad(g.out[len(g.out)-1], n)
 	}
 }

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 )
@@ -35,7 +36,7 @@ func (n *names) get(kind, value string) string {
 		return p
 	}
 	p := n.fresh(kind, "<"+kind+":", ">")
-	n.byValue[strings.Clone(value)] = p
+	n.byValue[value] = p
 	return p
 }
 
@@ -63,25 +64,48 @@ func (n *names) fresh(kind, before, after string) string {
 // reserve notes every placeholder that stands in s, so that none is handed
 // out twice when a transcript holds some from elsewhere.
 func (n *names) reserve(s string) {
-	for i := 0; i < len(s); i++ {
-		end := inertAt(s, i)
-		if end == 0 {
-			continue
+	for i := 0; i < len(s); {
+		j := strings.IndexByte(s[i:], '<')
+		if j < 0 {
+			break
 		}
-		tok := s[i:end]
-		if tok[0] != '<' {
-			tok = pathName(tok)
+		i += j
+		if end := placeholderAt(s, i); end > 0 {
+			n.reserved[strings.Clone(s[i:end])] = true
 		}
-		n.reserved[strings.Clone(tok)] = true
-		i = end - 1
+		i++
+	}
+	for i := 0; i < len(s); {
+		j := strings.IndexByte(s[i:], 'p')
+		if j < 0 {
+			return
+		}
+		i += j + 1
+		end := i
+		for end < len(s) && isDigit(s[end]) && end < i+9 {
+			end++
+		}
+		if end > i && (i < 2 || !isAlnum(s[i-2])) {
+			n.reserved[strings.Clone(s[i-1:end])] = true
+		}
 	}
 }
 
-// pathName cuts pN out of a sanitized path such as /w/p3.html.
-func pathName(p string) string {
-	p = p[strings.LastIndexAny(p, `/\`)+1:]
-	name, _, _ := strings.Cut(p, ".")
-	return name
+// mayReserve says that a string token may hold a placeholder.
+func mayReserve(raw []byte) bool {
+	if bytes.IndexByte(raw, '<') >= 0 || bytes.Contains(raw, []byte(`\u`)) {
+		return true
+	}
+	for i := 0; ; {
+		j := bytes.IndexByte(raw[i:], 'p')
+		if j < 0 {
+			return false
+		}
+		i += j + 1
+		if isDigit(raw[i]) { // a token ends in a quote
+			return true
+		}
+	}
 }
 
 // inertAt returns the end of the placeholder or sanitized path that starts at

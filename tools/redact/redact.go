@@ -10,6 +10,7 @@
 package redact
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"sort"
@@ -99,11 +100,12 @@ type run struct {
 	scanner  *Scanner
 	scenario scenario
 	known    []knownPath
-	survive  map[string]bool // whole strings that stay wherever they stand
-	written  map[string]bool // whole strings that the CLI or provider wrote
-	model    map[string]bool // whole strings that the model wrote
-	members  map[string]bool // names of protocol members, which stay inside payloads too
-	memo     map[string]string
+	survive  map[string]bool   // whole strings that stay wherever they stand
+	written  map[string]bool   // whole strings that the CLI or provider wrote
+	model    map[string]bool   // whole strings that the model wrote
+	members  map[string]bool   // names of protocol members, which stay inside payloads too
+	memo     map[string]string // sanitized form of a string
+	tokens   map[string]string // sanitized form of a string token, "" if it stays
 	groups   groups
 	frame    int // number of the record that is being read or written
 	unknowns map[string]bool
@@ -157,7 +159,7 @@ func newRun(d *dialect, lex *lexicon, in Input, scanner *Scanner) *run {
 	s := &run{
 		d: d, lex: lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(append(slices.Clip(in.ScenarioTexts), in.Prompt)),
 		survive: map[string]bool{}, written: map[string]bool{}, model: map[string]bool{}, members: map[string]bool{},
-		memo: map[string]string{}, unknowns: map[string]bool{}, unsure: map[string]bool{}, intern: map[string]string{},
+		memo: map[string]string{}, tokens: map[string]string{}, unknowns: map[string]bool{}, unsure: map[string]bool{}, intern: map[string]string{},
 	}
 	s.groups.open = map[string]*group{}
 	for _, k := range []knownPath{{in.Cwd, "w"}, {in.Home, "h"}, {in.TempDir, "t"}} {
@@ -171,16 +173,7 @@ func newRun(d *dialect, lex *lexicon, in Input, scanner *Scanner) *run {
 
 func (r *run) report(out *transcript.Transcript) Report {
 	rep := Report{Status: contract.RedactionPassed}
-	for i := range out.Records {
-		rec := &out.Records[i]
-		for _, b := range [][]byte{rec.Data, rec.Frame} {
-			for _, f := range r.scanner.Scan(b) {
-				f.Line = i + 1
-				rep.Findings = append(rep.Findings, f)
-			}
-		}
-	}
-	rep.Findings = append(rep.Findings, r.scanJoined(out)...)
+	rep.Findings = r.scanner.Scan(onePerLine(out))
 	for w := range r.unknowns {
 		rep.UnknownWords = append(rep.UnknownWords, mask(w))
 	}
@@ -198,27 +191,19 @@ func (r *run) report(out *transcript.Transcript) Report {
 	return rep
 }
 
-// scanJoined runs the views that need the whole transcript: pieces joined and
-// what spans lines.
-func (r *run) scanJoined(out *transcript.Transcript) []Finding {
-	v := &view{s: r.scanner, seen: map[Finding]bool{}}
-	for i := range out.Records {
-		rec := &out.Records[i]
-		line := string(rec.Data)
-		if rec.Frame != nil {
-			line = string(rec.Frame)
-		}
-		if !v.hasPieces(line) {
-			continue
-		}
-		v.line = i + 1
-		var d rawjson.Doc
-		if d.Parse([]byte(line)) == nil {
-			v.pieces(d.Root(), span{0, len(line)})
-		}
+// onePerLine joins the records so that a finding's line is the record's number.
+func onePerLine(t *transcript.Transcript) []byte {
+	size := 0
+	for i := range t.Records {
+		size += len(t.Records[i].Data) + len(t.Records[i].Frame) + 1
 	}
-	v.joined()
-	return v.found
+	b := make([]byte, 0, size)
+	for i := range t.Records {
+		rec := &t.Records[i]
+		b = append(b, bytes.TrimRight(rec.Data, "\n")...)
+		b = append(append(b, rec.Frame...), '\n')
+	}
+	return b
 }
 
 func (r *run) unknown(w string) {

@@ -22,10 +22,9 @@ func (r *run) rewrite(rec *transcript.Record) {
 	shift := bytes.Index(line, body)
 	rec.Data, rec.Frame = nil, nil
 	if r.isJSON(body) {
-		w := r.writer(rec, shift)
+		w := r.writer(body, shift)
 		w.value(r.doc.Root(), r.d.set.Root(), false)
-		out := apply(string(body), w.edits)
-		r.store(rec, line, shift, len(body), out)
+		r.store(rec, line, shift, len(body), applyBytes(line, shift, len(body), w.edits))
 		return
 	}
 	deviate(rec, rec.Stream == transcript.Stdout && !r.d.plain, transcript.DeviationNotJSON)
@@ -40,7 +39,7 @@ func (r *run) isJSON(body []byte) bool {
 }
 
 // store stores a sanitized JSON line as frame or data.
-func (r *run) store(rec *transcript.Record, line []byte, shift, n int, out string) {
+func (r *run) store(rec *transcript.Record, line []byte, shift, n int, out []byte) {
 	root := r.doc.Root()
 	deviate(rec, rec.Stream == transcript.Stdout && root.HasDuplicateKeys(), transcript.DeviationDuplicateKey)
 	if r.d.rpc && rec.Stream != transcript.Stderr {
@@ -50,12 +49,13 @@ func (r *run) store(rec *transcript.Record, line []byte, shift, n int, out strin
 		rest := string(line[:shift]) + string(line[shift+n:])
 		ended := rest == "\n" || rest == "\r\n" && slices.Contains(rec.Deviations, transcript.DeviationCRLF) ||
 			rest == "" && slices.Contains(rec.Deviations, transcript.DeviationTruncatedTail)
-		if ended && !missing && transcript.FrameProblem([]byte(out)) == "" {
-			rec.Frame = []byte(out)
+		frame := out[shift : len(out)-len(line)+shift+n]
+		if ended && !missing && transcript.FrameProblem(frame) == "" {
+			rec.Frame = frame
 			return
 		}
 	}
-	rec.Data = slices.Concat(line[:shift], []byte(out), line[shift+n:])
+	rec.Data = out
 }
 
 func deviate(rec *transcript.Record, is bool, what string) {
@@ -68,7 +68,7 @@ func deviate(rec *transcript.Record, is bool, what string) {
 func (r *run) textLine(s string, rec *transcript.Record) string {
 	if c := s[0]; c == '{' || c == '[' {
 		if whole, ok := completeJSON(s); ok && r.doc.Parse([]byte(whole)) == nil {
-			w := r.writer(rec, 0)
+			w := r.writer([]byte(whole), 0)
 			w.quiet = true
 			w.value(r.doc.Root(), r.d.set.Root(), false)
 			return apply(s, clip(w.edits, len(s)))
@@ -96,6 +96,7 @@ func clip(edits []edit, n int) []edit {
 // writer collects the edits of one JSON text.
 type writer struct {
 	r     *run
+	src   []byte
 	frame int
 	shift int
 	depth int  // of JSON inside strings
@@ -103,8 +104,8 @@ type writer struct {
 	edits []edit
 }
 
-func (r *run) writer(rec *transcript.Record, shift int) *writer {
-	return &writer{r: r, frame: r.frame, shift: shift}
+func (r *run) writer(src []byte, shift int) *writer {
+	return &writer{r: r, src: src, frame: r.frame, shift: shift}
 }
 
 func (w *writer) value(v rawjson.Value, st paths.State, opaque bool) {
@@ -125,7 +126,7 @@ func (w *writer) value(v rawjson.Value, st paths.State, opaque bool) {
 		}
 	case rawjson.Object:
 		for c := range v.Children() {
-			k := w.r.key(c)
+			k := w.r.key(c, w.src)
 			w.memberName(c, k, f&fMap != 0, opaque)
 			w.value(c, st.Key(k), opaque)
 		}
@@ -144,14 +145,25 @@ func (w *writer) str(v rawjson.Value, f paths.Flags) {
 			return
 		}
 	}
-	s := v.Str()
 	if f&fEncoded != 0 {
-		if out, ok := w.r.base64(s, w.depth); ok {
-			w.replace(a, b, s, out)
+		if out, ok := w.r.base64(v.Str(), w.depth); ok {
+			w.replace(a, b, v.Str(), out)
 			return
 		}
 	}
-	w.replace(a, b, s, w.r.str(s, w.depth))
+	known, ok := w.r.tokens[string(w.src[a:b])]
+	if !ok {
+		s := v.Str()
+		if out := w.r.str(s, w.depth); out != s {
+			known = string(rawjson.AppendQuote(nil, out))
+		}
+		if b-a <= maxMemo {
+			w.r.tokens[string(w.src[a:b])] = known
+		}
+	}
+	if known != "" {
+		w.edits = append(w.edits, edit{start: a + 1, end: b - 1, text: known[1 : len(known)-1]})
+	}
 }
 
 // replace rewrites the inside of a string token.
@@ -234,17 +246,18 @@ func protocolKey(k string) bool {
 // jsonEdits redacts JSON inside a text. With cut the text may end early.
 func (r *run) jsonEdits(s string, depth int, cut bool) ([]edit, bool) {
 	var d rawjson.Doc
-	n := len(s)
-	if d.Parse([]byte(s)) != nil {
+	src := []byte(s)
+	if d.Parse(src) != nil {
 		whole, ok := "", false
 		if cut {
 			whole, ok = completeJSON(s)
 		}
-		if !ok || d.Parse([]byte(whole)) != nil {
+		src = []byte(whole)
+		if !ok || d.Parse(src) != nil {
 			return nil, false
 		}
 	}
-	w := &writer{r: r, frame: -1, depth: depth + 1, quiet: true}
+	w := &writer{r: r, src: src, frame: -1, depth: depth + 1, quiet: true}
 	w.value(d.Root(), paths.State{}, true)
-	return clip(w.edits, n), true
+	return clip(w.edits, len(s)), true
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
@@ -27,7 +28,6 @@ func (f Finding) String() string {
 
 // Scanner is the leak scan. It is safe for use by several goroutines.
 type Scanner struct {
-	words   *keywords
 	secrets []string
 	joins   []*pieceRule
 }
@@ -50,14 +50,6 @@ func NewScanner(f *contract.Families, secrets []string) (*Scanner, error) {
 			s.secrets = append(s.secrets, v)
 		}
 	}
-	list := make([][]string, 0, len(rules)+len(s.secrets))
-	for _, r := range rules {
-		list = append(list, r.keywords)
-	}
-	for _, v := range s.secrets {
-		list = append(list, []string{v})
-	}
-	s.words = newKeywords(list)
 	if f == nil {
 		return s, nil
 	}
@@ -77,6 +69,9 @@ func NewScanner(f *contract.Families, secrets []string) (*Scanner, error) {
 // findings are in the order of their places; one place is reported once a
 // rule.
 func (s *Scanner) Scan(b []byte) []Finding {
+	if s.clean(b) {
+		return nil
+	}
 	v := &view{s: s, seen: map[Finding]bool{}}
 	text := string(b)
 	for start, n := 0, 1; start < len(text); n++ {
@@ -94,9 +89,21 @@ func (s *Scanner) Scan(b []byte) []Finding {
 	if bytes.IndexByte(b, '\n') >= 0 {
 		v.acrossLines(text)
 	}
+	if len(v.found) == 0 { // found in the text as a whole only
+		v.found = append(v.found, Finding{Rule: "whole-text", View: "joined", Line: 1, Start: 0, End: len(b)})
+	}
 	sort.SliceStable(v.found, func(i, j int) bool { return v.found[i].Start < v.found[j].Start })
 	return v.found
 }
+
+// ruleWords is the automaton of the catalogue's keywords.
+var ruleWords = sync.OnceValue(func() *keywords {
+	list := make([][]string, len(rules))
+	for i, r := range rules {
+		list[i] = r.keywords
+	}
+	return newKeywords(list)
+})
 
 // match is a secret inside a text.
 type match struct {
@@ -107,14 +114,17 @@ type match struct {
 // matches calls f with every secret that the catalogue finds in s as it
 // stands. Deny is the aggressive form for redaction.
 func (s *Scanner) matches(text string, deny bool, f func(m match)) {
-	s.words.each(text, func(n, start, end int) {
-		if n >= len(rules) {
-			v := s.secrets[n-len(rules)]
-			if text[start:end] == v || strings.EqualFold(text[start:end], v) && len(v) >= 12 {
-				f(match{start, end, n})
+	for _, v := range s.secrets {
+		for at := 0; ; {
+			i := strings.Index(text[at:], v)
+			if i < 0 {
+				break
 			}
-			return
+			f(match{at + i, at + i + len(v), len(rules)})
+			at += i + len(v)
 		}
+	}
+	ruleWords().each(text, func(n, start, end int) {
 		r := &rules[n]
 		if r.quick != nil && !r.quick(text, start, end) {
 			return

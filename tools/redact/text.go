@@ -32,6 +32,23 @@ func apply(s string, edits []edit) string {
 	return b.String()
 }
 
+// applyBytes returns the line that holds body from shift on, with the edits of
+// body.
+func applyBytes(line []byte, shift, n int, edits []edit) []byte {
+	size := len(line)
+	for _, e := range edits {
+		size += len(e.text) - (e.end - e.start)
+	}
+	out := append(make([]byte, 0, size), line[:shift]...)
+	body := line[shift : shift+n]
+	at := 0
+	for _, e := range edits {
+		out = append(append(out, body[at:e.start]...), e.text...)
+		at = e.end
+	}
+	return append(append(out, body[at:]...), line[shift+n:]...)
+}
+
 // denyEdits redacts a text of which nothing is public: what readers look for
 // stays (white space at the edges, role markers, tags, terminal control
 // sequences, JSON), paths become paths, every other stretch one placeholder.
@@ -42,55 +59,112 @@ func (r *run) denyEdits(s string, depth int) []edit {
 		edits = r.stretch(edits, s, from, to)
 		from = to
 	}
+	take := func(i, end int, e []edit) int {
+		flush(i)
+		edits = append(edits, e...)
+		from = end
+		return end
+	}
 	js, je := r.embeddedJSON(s, depth)
-	for i := 0; i < len(s); {
+	if end := roleMarkerAt(s, 0); end > 0 {
+		take(0, end, nil)
+	}
+	for i := from; i < len(s); {
 		if i == js {
-			flush(i)
 			if nested, ok := r.jsonEdits(s[js:je], depth+1, false); ok {
-				edits = appendShifted(edits, nested, js)
-				from, i = je, je
+				i = take(i, je, appendShifted(nil, nested, js))
 				continue
 			}
 		}
-		end, e := r.keptAt(s, i)
-		if end == 0 {
+		switch textClass[s[i]] {
+		case plainByte:
 			i++
 			continue
+		case nameByte:
+			j := nameEnd(s, i)
+			if j < 0 {
+				i = -j
+				continue
+			}
+			if end, e := r.nameOrPlaceAt(s, i); end > 0 {
+				i = take(i, end, e)
+			} else {
+				i = j
+			}
+			continue
 		}
-		flush(i)
-		edits = append(edits, e...)
-		from, i = end, end
+		if end, at, e := r.markAt(s, i); end > 0 {
+			i = take(at, end, e)
+		} else {
+			i++
+		}
 	}
 	flush(len(s))
 	return edits
 }
 
-// keptAt returns the end of what starts at i and is no plain text, with the
-// edits inside it.
-func (r *run) keptAt(s string, i int) (end int, e []edit) {
-	switch c := s[i]; {
-	case c == 0x1b:
-		return escapeAt(s, i), nil
-	case c == '<':
-		if end = placeholderAt(s, i); end > 0 {
-			return end, nil
-		}
-		return r.tagAt(s, i)
-	case (c == '#' || c == ' ' || c == '\t') && (i == 0 || s[i-1] == '\n'):
-		if end = roleMarkerAt(s, i); end > 0 {
-			return end, nil
+// The bytes of a text: those that mean nothing, those of names and paths, and
+// those that may begin something else.
+const (
+	plainByte = iota
+	nameByte
+	markByte
+)
+
+var textClass = func() (t [256]uint8) {
+	for c := range 256 {
+		if isPathByte(byte(c)) {
+			t[c] = nameByte
 		}
 	}
-	if end = inertAt(s, i); end > 0 {
+	t[0x1b], t['<'], t['\n'] = markByte, markByte, markByte
+	return
+}()
+
+// nameEnd returns the end of the name at i, negative if it is a plain word
+// that needs no closer look.
+func nameEnd(s string, i int) int {
+	odd := s[i] == '-' || i+1 < len(s) && s[i+1] == '-'
+	j := i
+	for j < len(s) && textClass[s[j]] == nameByte {
+		c := s[j]
+		odd = odd || c == '/' || c == '.' || c == '\\' || c == '~'
+		j++
+	}
+	if odd || j+1 < len(s) && s[j] == ':' && (s[j+1] == '/' || s[j+1] == '\\') {
+		return j
+	}
+	return -j
+}
+
+// nameOrPlaceAt returns the end of the sanitized path, URL or path at i.
+func (r *run) nameOrPlaceAt(s string, i int) (int, []edit) {
+	if end := inertAt(s, i); end > 0 {
 		return end, nil
 	}
-	if end = urlAt(s, i); end > 0 {
+	if end := urlAt(s, i); end > 0 {
 		return end, []edit{{start: i, end: end, text: r.place(s[i:end])}}
 	}
-	if end = pathAt(s, i); end > 0 {
+	if end := pathAt(s, i); end > 0 {
 		return end, []edit{{start: i, end: end, text: r.mapPath(s[i:end])}}
 	}
 	return 0, nil
+}
+
+// markAt returns the range of the control sequence, placeholder, tag or role
+// marker that the byte at i begins, with the edits inside it.
+func (r *run) markAt(s string, i int) (end, start int, e []edit) {
+	switch s[i] {
+	case 0x1b:
+		return escapeAt(s, i), i, nil
+	case '\n':
+		return roleMarkerAt(s, i+1), i + 1, nil
+	}
+	if end = placeholderAt(s, i); end > 0 {
+		return end, i, nil
+	}
+	end, e = r.tagAt(s, i)
+	return end, i, e
 }
 
 // stretch appends the edit for the plain text s[from:to]; white space at its

@@ -12,6 +12,9 @@ import (
 // str returns the sanitized form of a string. It depends on the string alone:
 // the same text has the same form wherever it stands.
 func (r *run) str(s string, depth int) string {
+	if len(s) > maxMemo {
+		return r.compute(s, depth)
+	}
 	if out, ok := r.memo[s]; ok {
 		return out
 	}
@@ -19,6 +22,10 @@ func (r *run) str(s string, depth int) string {
 	r.memo[s] = out
 	return out
 }
+
+// maxMemo is the length up to which a string's form is remembered; a longer
+// one seldom comes again in another spelling.
+const maxMemo = 512
 
 func (r *run) compute(s string, depth int) string {
 	switch {
@@ -34,7 +41,7 @@ func (r *run) compute(s string, depth int) string {
 	if c := firstByte(s); (c == '{' || c == '[') && depth < maxNesting {
 		if edits, ok := r.jsonEdits(s, depth, false); ok {
 			out := apply(s, edits)
-			return out + strings.Repeat(" ", missing(rawjson.UTF16Len(s), rawjson.UTF16Len(out)))
+			return out + strings.Repeat(" ", missing(utf16Len(s), utf16Len(out)))
 		}
 	}
 	return r.padded(s, r.settle(s, r.isWritten(s), depth))
@@ -77,10 +84,25 @@ func (r *run) padded(s, out string) string {
 	if len(s) <= lengthClasses[0] { // bytes are never fewer than UTF-16 units
 		return out
 	}
-	if n := missing(rawjson.UTF16Len(s), rawjson.UTF16Len(out)); n > 0 {
+	if n := missing(utf16Len(s), utf16Len(out)); n > 0 {
 		return pad(out, n)
 	}
 	return out
+}
+
+// utf16Len is the length of a text in UTF-16 units, without looking at more
+// than each byte's class.
+func utf16Len(s string) int {
+	n := 0
+	for i := range len(s) {
+		if s[i]&0xc0 != 0x80 {
+			n++
+		}
+		if s[i] >= 0xf0 {
+			n++
+		}
+	}
+	return n
 }
 
 // base64 redacts a string that holds text as base64.

@@ -129,7 +129,7 @@ func (v *view) value(x rawjson.Value, name string, at span, depth int) {
 
 // member scans name and value as one text when escapes keep them apart.
 func (v *view) member(key string, c rawjson.Value, name string, at span) {
-	if bytes.IndexByte(c.Raw(), '\\') < 0 {
+	if bytes.IndexByte(c.Raw(), '\\') < 0 || !secretName(key) {
 		return
 	}
 	v.s.matches(`"`+key+`":"`+c.Str()+`"`, false, func(m match) {
@@ -146,6 +146,25 @@ func (v *view) member(key string, c rawjson.Value, name string, at span) {
 
 // runs scans what base64 and hexadecimal runs decode to.
 func (v *view) runs(s, name string, at span, depth int) {
+	eachRun(s, func(i, j int) bool {
+		where := at
+		if name == "raw" {
+			where = span{at.start + i, at.start + j}
+		}
+		for form, d := range decodeRun(s[i:j]) {
+			v.text(d, form, where, depth+1)
+		}
+		return true
+	})
+}
+
+// minRun is the length from which a run of letters and digits may be an
+// encoding of something.
+const minRun = 16
+
+// eachRun calls f with every run of the base64 alphabets, until it returns
+// false.
+func eachRun(s string, f func(i, j int) bool) {
 	for i := 0; i < len(s); {
 		if !base64Byte[s[i]] {
 			i++
@@ -155,12 +174,8 @@ func (v *view) runs(s, name string, at span, depth int) {
 		for j < len(s) && base64Byte[s[j]] {
 			j++
 		}
-		if j-i >= 16 {
-			where := at
-			if name == "raw" {
-				where = span{at.start + i, at.start + j}
-			}
-			v.run(s[i:j], where, depth)
+		if j-i >= minRun && !f(i, j) {
+			return
 		}
 		i = j
 	}
@@ -173,17 +188,36 @@ var base64Byte = func() (t [256]bool) {
 	return
 }()
 
-func (v *view) run(s string, at span, depth int) {
-	if len(s)%2 == 0 && hexAt(s, 0, len(s)) {
-		if b, err := hex.DecodeString(s); err == nil && readable(b) {
-			v.text(string(b), "hex", at, depth+1)
+var urlToStd = strings.NewReplacer("-", "+", "_", "/")
+
+// decodeRun returns the texts that a run decodes to, by the name of the form.
+func decodeRun(s string) map[string]string {
+	if s[0] == s[len(s)/2] && strings.Count(s, s[:1]) == len(s) { // padding, a ruler
+		return nil
+	}
+	var out map[string]string
+	add := func(form string, b []byte, err error) {
+		if err == nil && readable(b) {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[form] = string(b)
 		}
 	}
-	std := strings.NewReplacer("-", "+", "_", "/").Replace(s)
-	std = std[:len(std)-len(std)%4+map[int]int{0: 0, 1: 0, 2: 2, 3: 3}[len(std)%4]]
-	if b, err := base64.RawStdEncoding.DecodeString(std); err == nil && readable(b) {
-		v.text(string(b), "base64", at, depth+1)
+	if len(s)%2 == 0 && hexAt(s, 0, len(s)) {
+		b, err := hex.DecodeString(s)
+		add("hex", b, err)
 	}
+	std := s
+	if strings.IndexByte(s, '-') >= 0 || strings.IndexByte(s, '_') >= 0 {
+		std = urlToStd.Replace(s)
+	}
+	if len(std)%4 == 1 {
+		std = std[:len(std)-1]
+	}
+	b, err := base64.RawStdEncoding.DecodeString(std)
+	add("base64", b, err)
+	return out
 }
 
 // readable says that decoded bytes are text, in UTF-8 or UTF-16.
