@@ -185,10 +185,10 @@ func unknownCommand(c *cobra.Command, word string) error {
 	return &Exit{Code: ExitUsage, Err: fmt.Errorf("unknown command %q", word), Hint: suggest(c, word)}
 }
 
-// firstWord returns the first argument that is no flag, or "".
+// firstWord returns the first argument that is no flag of the root's, or "".
 func firstWord(args []string) string {
-	for _, s := range args {
-		if !strings.HasPrefix(s, "-") {
+	for i, s := range args {
+		if !strings.HasPrefix(s, "-") && (i == 0 || args[i-1] != "--registry") {
 			return s
 		}
 	}
@@ -196,11 +196,16 @@ func firstWord(args []string) string {
 }
 
 func suggest(c *cobra.Command, word string) string {
-	c.SuggestionsMinimumDistance = 2
-	if near := c.SuggestionsFor(word); len(near) > 0 {
-		return "did you mean " + strings.Join(near, " or ") + "?"
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
 	}
-	return "see agent-contracts --help"
+	if hint := didYouMean(word, names); hint != "" {
+		return hint
+	}
+	return "see " + c.CommandPath() + " --help"
 }
 
 // argsError turns cobra's complaint about arguments into a usage error.

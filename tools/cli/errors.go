@@ -59,7 +59,8 @@ func brokenFile(err error) bool {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	var line *transcript.LineError
-	return errors.As(err, &syntax) || errors.As(err, &kind) || errors.As(err, &line)
+	var file *agents.FileError
+	return errors.As(err, &file) || errors.As(err, &syntax) || errors.As(err, &kind) || errors.As(err, &line)
 }
 
 // cannotKnow reports what is neither the user's fault nor ours: a version that

@@ -1,9 +1,20 @@
 package cli
 
-// nearest returns the candidate that word was probably meant to be: the one
-// with the fewest changed letters, at most a third of the word; "" if none is
-// that near.
+import "strings"
+
+// nearest returns the candidate that word was probably meant to be: the only
+// one that starts with it, or the one with the fewest changed letters, at most
+// a third of the word; "" if none is that near.
 func nearest(word string, candidates []string) string {
+	var longer []string
+	for _, c := range candidates {
+		if word != "" && strings.HasPrefix(c, word) {
+			longer = append(longer, c)
+		}
+	}
+	if len(longer) == 1 {
+		return longer[0]
+	}
 	best, most := "", max(len(word)/3, 1)
 	for _, c := range candidates {
 		if n := distance(word, c); n <= most {
