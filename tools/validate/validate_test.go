@@ -1,0 +1,245 @@
+package validate
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+// sample is a small true registry made from the committed one: the records of
+// one agent version with everything that they name.
+func sample(t *testing.T) fstest.MapFS {
+	t.Helper()
+	root := os.DirFS(filepath.Join("..", ".."))
+	out := fstest.MapFS{}
+	copyTree(t, root, out, "registry", "")
+	copyTree(t, root, out, "probes", "")
+	copyTree(t, root, out, "observations/codex/0.133.0", "")
+	copyTree(t, root, out, "evidence/codex/0.133.0", "")
+	if len(out) < 20 {
+		t.Fatal("the committed registry has no codex 0.133.0")
+	}
+	reg := store.Embedded(out)
+	obs, err := reg.Observations("codex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range obs {
+		for _, rel := range []string{o.Shape.Path, o.Extensions.Fixture, o.Extensions.ReferenceGolden, o.ParserReplay.Golden} {
+			if rel != "" {
+				copyTree(t, root, out, rel, "")
+			}
+		}
+	}
+	derive(t, out, reg)
+	return out
+}
+
+// derive makes the sample's matrix, levels and coverage true for what it holds.
+func derive(t *testing.T, files fstest.MapFS, reg *store.Registry) {
+	t.Helper()
+	var agents contract.AgentsFile
+	must(t, json.Unmarshal(files[store.AgentsFile].Data, &agents))
+	agents.Agents = slices.DeleteFunc(agents.Agents, func(a contract.Agent) bool { return a.ID != "codex" })
+	put(t, files, store.AgentsFile, agents)
+	obs, err := reg.Observations("")
+	must(t, err)
+	levels := matrix.Levels(obs)
+	for _, o := range obs {
+		var s contract.Shape
+		must(t, json.Unmarshal(files[o.Shape.Path].Data, &s))
+		s.ValidityLevel = levels[s.Signature]
+		put(t, files, o.Shape.Path, &s)
+	}
+	r, err := matrix.Load(reg)
+	must(t, err)
+	m, err := matrix.Build(r)
+	must(t, err)
+	put(t, files, matrix.Path, m)
+}
+
+func put(t *testing.T, files fstest.MapFS, rel string, v any) {
+	t.Helper()
+	b, err := contract.Encode(v)
+	must(t, err)
+	files[rel] = &fstest.MapFile{Data: b}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func copyTree(t *testing.T, from fs.FS, to fstest.MapFS, root, suffix string) {
+	t.Helper()
+	err := fs.WalkDir(from, root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(p, suffix) {
+			return err
+		}
+		b, err := fs.ReadFile(from, p)
+		to[p] = &fstest.MapFile{Data: b}
+		return err
+	})
+	must(t, err)
+}
+
+func run(t *testing.T, files fstest.MapFS) []contract.Problem {
+	t.Helper()
+	r, err := Run(store.Embedded(files), nil)
+	must(t, err)
+	return r.Problems
+}
+
+func TestSampleIsTrue(t *testing.T) {
+	if p := run(t, sample(t)); contract.HasErrors(p) {
+		t.Fatalf("the sample registry does not validate: %v", p)
+	}
+}
+
+// Any single byte of a shape, fixture, golden, observation or the matrix that
+// is changed so that the file says something else is found.
+func TestEveryChangedByteIsFound(t *testing.T) {
+	files := sample(t)
+	places := map[string][]string{}
+	for rel := range files {
+		switch root := folderOf(rel); {
+		case root == "shapes", root == "fixtures", root == "goldens", root == "observations", rel == matrix.Path:
+			places[root] = append(places[root], rel)
+		}
+	}
+	if len(places) != 5 {
+		t.Fatalf("the sample lacks a kind of record: %v", places)
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for _, root := range slices.Sorted(mapKeys(places)) {
+		slices.Sort(places[root])
+		for range 40 {
+			rel := places[root][rng.IntN(len(places[root]))]
+			before := files[rel]
+			after, at := mutate(rng, before.Data)
+			files[rel] = &fstest.MapFile{Data: after}
+			problems := run(t, files)
+			files[rel] = before
+			if !contract.HasErrors(problems) {
+				t.Errorf("seed %d: byte %d of %s changed and nothing was found", seed, at, rel)
+				continue
+			}
+			if !slices.ContainsFunc(problems, func(p contract.Problem) bool { return named(p, rel) }) {
+				t.Errorf("seed %d: byte %d of %s changed and no problem names it: %v", seed, at, rel, problems)
+			}
+		}
+	}
+}
+
+// named reports whether a problem leads to the file: it is about the file, or
+// its message names it.
+func named(p contract.Problem, rel string) bool {
+	return p.File == rel || strings.Contains(p.Message, rel) || p.Code == "REF-FILE-HASH"
+}
+
+// mutate changes one byte so that the JSON says something else.
+func mutate(rng *rand.Rand, b []byte) ([]byte, int) {
+	for {
+		i := rng.IntN(len(b))
+		c := b[i]
+		if c == ' ' || c == '\n' {
+			continue
+		}
+		out := bytes.Clone(b)
+		switch {
+		case c >= '0' && c <= '8', c >= 'a' && c <= 'y', c >= 'A' && c <= 'Y':
+			out[i]++
+		case c == '9', c == 'z', c == 'Z':
+			out[i]--
+		default:
+			out[i] = '_'
+		}
+		return out, i
+	}
+}
+
+func TestProblemsOfTheWhole(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(t *testing.T, files fstest.MapFS)
+		code   string
+	}{
+		{"a fixture that nobody names", func(t *testing.T, f fstest.MapFS) {
+			d := contract.Sum([]byte("x"))
+			f["fixtures/plain/"+d.FileName()+".sanitized.jsonl"] = &fstest.MapFile{Data: []byte(`{"dir":"process","event":"spawn","at_ms":0}` + "\n")}
+		}, "FILE-ORPHAN"},
+		{"a stray file among the records", func(t *testing.T, f fstest.MapFS) {
+			f["observations/notes.txt"] = &fstest.MapFile{Data: []byte("x")}
+		}, "FILE-UNKNOWN"},
+		{"no matrix", func(t *testing.T, f fstest.MapFS) { delete(f, matrix.Path) }, "MATRIX-DERIVED"},
+		{"an observation without evidence", func(t *testing.T, f fstest.MapFS) {
+			for rel := range f {
+				if strings.HasPrefix(rel, "evidence/") {
+					delete(f, rel)
+					return
+				}
+			}
+		}, "OBS-EVIDENCE"},
+		{"a missing golden", func(t *testing.T, f fstest.MapFS) {
+			for rel := range f {
+				if strings.HasPrefix(rel, "goldens/reference/json") {
+					delete(f, rel)
+					return
+				}
+			}
+		}, "REF-FILE"},
+		{"an unmarked Tier 0 probe", func(t *testing.T, f fstest.MapFS) {
+			var a contract.AgentsFile
+			must(t, json.Unmarshal(f[store.AgentsFile].Data, &a))
+			delete(a.Agents[0].Coverage, "auth-failure")
+			put(t, f, store.AgentsFile, a)
+		}, "COVERAGE-UNMARKED"},
+		{"a probe with a file that no probe has", func(t *testing.T, f fstest.MapFS) {
+			f["probes/auth-failure/readme.md"] = &fstest.MapFile{Data: []byte("x")}
+		}, "PROBE-FILES"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := sample(t)
+			c.change(t, files)
+			problems := run(t, files)
+			if !slices.ContainsFunc(problems, func(p contract.Problem) bool { return p.Code == c.code }) {
+				t.Fatalf("want %s, got %v", c.code, problems)
+			}
+		})
+	}
+}
+
+func TestAMistypedPlaceIsNoSuccess(t *testing.T) {
+	if _, err := Run(store.Embedded(sample(t)), []string{"observations/codx"}); err == nil {
+		t.Fatal("a place that does not exist validates")
+	}
+}
+
+func TestFirstDifference(t *testing.T) {
+	for _, c := range [][3]string{
+		{`{"a":[1,2]}`, `{"a":[1,3]}`, "/a/1"},
+		{`{"a/b":1}`, `{}`, "/a~1b"},
+		{`{"a":1}`, `{"a":1}`, ""},
+		{`{"a":[1]}`, `{"a":[1,2]}`, "/a"},
+		{`not json`, `{}`, ""},
+	} {
+		if got := firstDifference([]byte(c[0]), []byte(c[1])); got != c[2] {
+			t.Errorf("firstDifference(%s, %s) = %q, want %q", c[0], c[1], got, c[2])
+		}
+	}
+}
