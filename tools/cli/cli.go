@@ -229,6 +229,24 @@ func (a *app) open() (*store.Registry, error) {
 	return store.Embedded(agentcontracts.Files()), nil
 }
 
+// openToWrite returns the registry that a command writes to: outside any
+// checkout the user's own, made on first use.
+func (a *app) openToWrite() (*store.Registry, error) {
+	reg, err := a.open()
+	if err != nil || !reg.ReadOnly() {
+		return reg, err
+	}
+	dir, err := store.UserDir(a.env.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Create(dir, reg); err != nil {
+		return nil, err
+	}
+	a.talk("writing to your own registry, %s", dir)
+	return store.Open(dir)
+}
+
 // talk writes one line for people.
 func (a *app) talk(format string, args ...any) {
 	if !a.quiet {

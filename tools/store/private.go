@@ -94,17 +94,24 @@ func (s *RawStore) Put(bundle string, meta RawMeta) error {
 	if err := os.MkdirAll(filepath.Dir(s.path(meta.SHA256, "")), 0o700); err != nil {
 		return fmt.Errorf("storing a raw bundle: %w", err)
 	}
-	if err := renameio.WriteFile(s.path(meta.SHA256, ".bundle"), b, 0o600); err != nil {
+	if err := WritePrivate(s.path(meta.SHA256, ".bundle"), b); err != nil {
 		return fmt.Errorf("storing a raw bundle: %w", err)
 	}
 	j, err := contract.Encode(meta)
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(s.path(meta.SHA256, ".json"), j, 0o600); err != nil {
+	if err := WritePrivate(s.path(meta.SHA256, ".json"), j); err != nil {
 		return fmt.Errorf("storing a raw bundle: %w", err)
 	}
 	return nil
+}
+
+// WritePrivate replaces a file of the private side atomically, readable by its
+// owner only. The temporary file lies beside it: by default renameio writes to
+// TMPDIR, where a kill -9 would leave raw bytes behind.
+func WritePrivate(path string, b []byte) error {
+	return renameio.WriteFile(path, b, 0o600, renameio.WithTempDir(filepath.Dir(path)))
 }
 
 // Stat returns what is known of a bundle, or an error that wraps

@@ -258,3 +258,28 @@ func TestPaths(t *testing.T) {
 		t.Errorf("FixtureShape = %v, %v", got, err)
 	}
 }
+
+func TestCreateMakesARegistryWithoutClaims(t *testing.T) {
+	from := Embedded(fstest.MapFS{
+		"registry/agents.json":         {Data: []byte(`{"schema_version":1,"agents":[]}`)},
+		"registry/support-matrix.json": {Data: []byte(`{}`)},
+		"probes/p/prompt.md":           {Data: []byte("x")},
+	})
+	dir := filepath.Join(t.TempDir(), "data", "registry")
+	for range 2 { // the second call changes nothing
+		if err := Create(dir, from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Exists("probes/p/prompt.md") || r.Exists("registry/support-matrix.json") {
+		t.Fatal("the new registry lacks a probe or has claims")
+	}
+	entries, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("beside the registry: %v, %v", entries, err)
+	}
+}

@@ -114,7 +114,7 @@ func (t *Transaction) ReadFile(rel string) ([]byte, error) {
 
 // Commit makes every staged file visible.
 func (t *Transaction) Commit() error {
-	err := renameio.WriteFile(filepath.Join(t.dir, commitMarker), nil, 0o644)
+	err := renameio.WriteFile(filepath.Join(t.dir, commitMarker), nil, 0o644, renameio.WithTempDir(t.dir))
 	if err == nil {
 		err = applyPending(t.reg.dir)
 	}
