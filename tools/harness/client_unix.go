@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -198,10 +197,11 @@ func checkSignal(name string) error {
 	return nil
 }
 
-// signalName returns the name of a signal, "SIGRTMIN+2" for the ones without.
+// signalName returns the name of a signal, and SIG with its number for the
+// real-time ones, which have none.
 func signalName(s syscall.Signal) string {
 	if name := unix.SignalName(s); name != "" {
 		return name
 	}
-	return strings.ToUpper(fmt.Sprintf("SIG%d", int(s)))
+	return fmt.Sprintf("SIG%d", int(s))
 }

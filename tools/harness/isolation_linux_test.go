@@ -88,6 +88,28 @@ func TestChildRunsUnprivileged(t *testing.T) {
 	}
 }
 
+// The child gets three descriptors and no signal setting, whatever this
+// program was started with.
+func TestChildInheritsNothingElse(t *testing.T) {
+	leak, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leak.Close()
+	if _, err := unix.FcntlInt(leak.Fd(), unix.F_SETFD, 0); err != nil {
+		t.Fatal(err)
+	}
+	spec := shellSpec("")
+	spec.Path, spec.Args = "/bin/ls", []string{"/proc/self/fd"}
+	if _, tr := record(t, spec); stdout(tr) != "0\n1\n2\n3\n" { // 3 is the folder itself
+		t.Errorf("descriptors %q", stdout(tr))
+	}
+	spec.Path, spec.Args = "/bin/grep", []string{"-E", "Sig(Blk|Ign)", "/proc/self/status"}
+	if _, tr := record(t, spec); strings.Trim(stdout(tr), "SigBlkIgn:\t0\n") != "" {
+		t.Errorf("signals %q", stdout(tr))
+	}
+}
+
 // Without root a user namespace isolates, where the system allows it; the
 // child keeps its id and has no capability in there.
 func TestSandboxWithoutRoot(t *testing.T) {

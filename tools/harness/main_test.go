@@ -37,7 +37,7 @@ var roles map[string]func(args []string) int
 func init() { // the roles start each other, which a literal could not say
 	roles = map[string]func([]string) int{
 		"print": playPrint, "flood": playFlood, "silent": playSilent, "stubborn": playStubborn,
-		"polite": playPolite, "signal": playSignal, "echo": playEcho, "deaf": playDeaf,
+		"polite": playPolite, "echo": playEcho, "deaf": playDeaf,
 		"closestdin": playCloseStdin, "leave": playLeave, "linger": playLinger, "whoami": playWhoami,
 		"dial": playDial, "serve": playServe, "parent": playParent, "chatter": playChatter,
 	}
@@ -85,13 +85,6 @@ func playPolite([]string) int {
 	fmt.Println("ready")
 	fmt.Println("got", <-c)
 	return 7
-}
-
-// playSignal ends by the signal with the given number.
-func playSignal(args []string) int {
-	n, _ := strconv.Atoi(args[0])
-	syscall.Kill(os.Getpid(), syscall.Signal(n))
-	return forever()
 }
 
 // playEcho answers each line of stdin until stdin ends.
@@ -218,13 +211,18 @@ func playServe([]string) int {
 	return *res.ExitCode
 }
 
-// playParent runs a child that leaves descendants, for a test that kills it.
+// playParent runs and records a child that leaves descendants, for a test that
+// kills it.
 func playParent(args []string) int {
 	s, err := NewSandbox(context.Background(), Options{})
 	if err != nil {
 		return 1
 	}
-	s.Run(context.Background(), childSpec("leave", "daemon", args[0], "stay"))
+	spec := childSpec("leave", "daemon", args[0], "stay")
+	if spec.Bundle, err = transcript.CreateBundle(args[1]); err != nil {
+		return 1
+	}
+	s.Run(context.Background(), spec)
 	return 1
 }
 

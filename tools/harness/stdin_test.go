@@ -14,7 +14,7 @@ import (
 )
 
 func TestStdinText(t *testing.T) {
-	for _, prompt := range []string{"", "one\ntwo", strings.Repeat("a long prompt\n", 100_000)} {
+	for _, prompt := range []string{"", "one\ntwo", strings.Repeat(strings.Repeat("a long prompt ", 100)+"\n", 1000)} {
 		spec := childSpec("echo")
 		spec.Stdin = Stdin{Mode: contract.StdinText, Data: []byte(prompt)}
 		res, tr := record(t, spec)
@@ -33,7 +33,7 @@ func TestStdinText(t *testing.T) {
 // A prompt that the child does not read, or not to its end, is a fact and no
 // error, and blocks nobody.
 func TestStdinUnread(t *testing.T) {
-	prompt := bytes.Repeat([]byte("nobody reads this\n"), 10<<20/18)
+	prompt := bytes.Repeat(append(bytes.Repeat([]byte("nobody reads this "), 100), '\n'), 10<<20/1801)
 	for _, role := range []string{"deaf", "closestdin"} {
 		spec := childSpec(role)
 		spec.Stdin = Stdin{Mode: contract.StdinText, Data: prompt}

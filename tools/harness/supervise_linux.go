@@ -3,6 +3,7 @@ package harness
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"syscall"
@@ -32,8 +33,12 @@ func supervisorAttr(isolate bool) *syscall.SysProcAttr {
 	return attr
 }
 
-// adopt makes this process the parent of every orphaned descendant.
+// adopt makes this process the parent of every orphaned descendant, and keeps
+// what it was started with from its children.
 func adopt() error {
+	// Whoever started the program may have left descriptors open for it. Old
+	// kernels cannot do this, and then the child has what Node's would have.
+	_ = unix.CloseRange(4, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("becoming a subreaper: %w", err)
 	}

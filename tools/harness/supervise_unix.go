@@ -17,7 +17,7 @@ import (
 const (
 	// sweepGrace is how long descendants may take to end by themselves after
 	// the child has exited.
-	sweepGrace = 500 * time.Millisecond
+	sweepGrace = time.Second
 
 	// sweepEvery is the pause between two rounds of killing, and sweepLimit the
 	// time after which what still lives is reported instead.

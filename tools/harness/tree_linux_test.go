@@ -5,9 +5,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -50,10 +50,11 @@ func TestCancelKillsTheTree(t *testing.T) {
 	life.gone(t)
 }
 
-// kill -9 of this program leaves nothing of the child.
+// kill -9 of this program leaves nothing of the child but what was recorded.
 func TestKilledParentLeavesNothing(t *testing.T) {
 	life := newLifeline(t)
-	cmd := exec.Command("/proc/self/exe", life.path)
+	raw := filepath.Join(t.TempDir(), "raw")
+	cmd := exec.Command("/proc/self/exe", life.path, raw)
 	cmd.Env = []string{"AC_TEST_CHILD=parent"}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -64,6 +65,14 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	life.gone(t)
+	r, err := transcript.OpenBundle(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if tr, err := transcript.Assemble(r); err != nil || !r.Truncated() || events(tr)[0] != "spawn" {
+		t.Errorf("the bundle: %v, truncated %v", err, r.Truncated())
+	}
 }
 
 // Close while a child runs ends it, and the Run under way fails.
@@ -132,10 +141,12 @@ func TestTwoSandboxesAtOnce(t *testing.T) {
 
 // The scan must not be fooled by names, nor see what is dead or not ours.
 func TestDescendants(t *testing.T) {
-	cmd := exec.Command("/proc/self/exe")
-	cmd.Args[0] = "odd) S 1 (name"
+	link := filepath.Join(t.TempDir(), "odd) S 1 (name") // becomes the name in /proc
+	if err := os.Symlink("/proc/self/exe", link); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(link)
 	cmd.Env = []string{"AC_TEST_CHILD=silent"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
