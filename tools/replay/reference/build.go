@@ -208,15 +208,22 @@ var tokenNames = []struct {
 	{"cached_write_tokens", []string{"cache_write_input_tokens", "cache_creation_input_tokens"}},
 }
 
-// usage replaces the run's token counts: both families report totals.
-func (r *run) usage(u rawjson.Value) {
+// usage replaces the run's token counts: nearly every CLI reports totals.
+func (r *run) usage(u rawjson.Value) { r.tokens(u, nil) }
+
+// usageOfOne adds the counts of one answer to the run's: codex up to 0.29
+// reports each answer by itself.
+func (r *run) usageOfOne(u rawjson.Value) { r.tokens(u, r.out.Usage) }
+
+func (r *run) tokens(u rawjson.Value, before map[string]int64) {
 	counts := map[string]int64{}
 	var fields []event.Field
 	for _, t := range tokenNames {
 		for _, from := range t.from {
 			if v := u.Get(from); v.Kind() == rawjson.Number {
-				counts[t.name] = int64(v.Float())
-				fields = append(fields, event.F(t.name, event.Of(v)))
+				n := before[t.name] + int64(v.Float())
+				counts[t.name] = n
+				fields = append(fields, event.F(t.name, event.Number(float64(n))))
 				break
 			}
 		}

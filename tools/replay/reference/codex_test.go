@@ -116,3 +116,21 @@ func TestCodexMsg(t *testing.T) {
 			result: "success", text: "OK", events: head + " text text usage"},
 	})
 }
+
+// TestCodexUsage: totals replace each other, counts of single answers add up.
+func TestCodexUsage(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lines []string
+		want  int64
+	}{
+		"turns report totals":    {[]string{codexTurn, codexHello, codexDone, codexTurn, codexHello, `{"type":"turn.completed","usage":{"input_tokens":10,"output_tokens":9}}`}, 9},
+		"flat counts of ≤0.29":   {[]string{msg(`"type":"token_count","output_tokens":5`), msg(`"type":"token_count","output_tokens":4`)}, 9},
+		"totals of 0.40":         {[]string{msg(`"type":"token_count","info":{"total_token_usage":{"output_tokens":5},"last_token_usage":{"output_tokens":5}}`), msg(`"type":"token_count","info":{"total_token_usage":{"output_tokens":9},"last_token_usage":{"output_tokens":4}}`)}, 9},
+		"rate limits only, 0.42": {[]string{msg(`"type":"token_count","info":{"total_token_usage":{"output_tokens":9}}`), msg(`"type":"token_count","info":null,"rate_limits":{}`)}, 9},
+	} {
+		r := read(t, DialectCodex, &sample{lines: tt.lines, end: exited(0)})
+		if got := r.Usage["output_tokens"]; got != tt.want {
+			t.Errorf("%s: %d output tokens, want %d", name, got, tt.want)
+		}
+	}
+}

@@ -171,17 +171,20 @@ func (c *codex) msgLife(typ string, m rawjson.Value) bool {
 	return true
 }
 
-// tokenCount reads the totals: flat up to 0.29, under info later. A frame
-// without info only tells the rate limits.
+// tokenCount reads the counts: of one answer up to 0.29, totals under info
+// later. A frame without info only tells the rate limits.
 func (c *codex) tokenCount(m rawjson.Value) {
-	u := m
-	if info := m.Get("info"); info.Exists() {
-		u = info.Get("total_token_usage")
+	info := m.Get("info")
+	total := info.Get("total_token_usage")
+	switch {
+	case total.Kind() == rawjson.Object:
+		c.r.usage(total)
+	case !info.Exists() && m.Get("output_tokens").Exists():
+		c.r.usageOfOne(m)
+	default:
+		return
 	}
-	if u.Kind() == rawjson.Object {
-		c.msg.counts++
-		c.r.usage(u)
-	}
+	c.msg.counts++
 }
 
 // msgOutcome closes a stream of envelopes. Each answer of the model ends with

@@ -126,7 +126,7 @@ var (
 // principal than the model provider (error-texts: rows 7, 11, 77 and "Benign
 // stderr seen in successful runs").
 var harmless = regexp.MustCompile(`reading (?:additional input|prompt) from stdin` +
-	`|failed to load skill|model metadata for|loaded cached credentials|mcp issues detected|codex_models_manager` +
+	`|failed to load skill|model metadata for|loaded cached credentials|mcp issues detected|codex_models_manager|failed to refresh available models` +
 	`|for server \S+.{0,40}oauth|oauth tokens for server|\bmcp\b.{0,80}(?:auth|token)` +
 	`|web sessions require authentication|telemetry|could not update path` +
 	`|^(?:\S+ )?(?:info|debug|trace)\b|permission requested:.{0,80}auto-rejecting` +
