@@ -158,6 +158,9 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	defer r.close()
 	report := &Report{RunID: r.ID, Resumed: resumed, Notes: plan.Notes}
 	c.progress.Total = len(plan.Cells)
+	if resumed {
+		report.Notes = append(report.Notes, fmt.Sprintf("went on with run %s, which was interrupted after %d of %d", r.ID, r.done(plan.Cells), len(plan.Cells)))
+	}
 	for _, group := range groups(plan.Cells) {
 		results, err := c.group(ctx, r, group)
 		report.Results = append(report.Results, results...)
@@ -234,20 +237,20 @@ func (c *capturer) group(ctx context.Context, r *run, cells []Cell) ([]*CellResu
 			results = append(results, res)
 		}
 	}
-	if r.published(name) {
+	if len(results) == len(cells) {
 		c.progress.Done += len(cells)
-		return results, nil
-	}
-	if len(results) < len(cells) {
+	} else {
 		var err error
 		if results, err = c.runGroup(ctx, r, cells); err != nil {
 			return results, err
 		}
 	}
-	return results, c.publishGroup(ctx, r, name, results)
+	return results, c.publishGroup(ctx, results)
 }
 
-func (c *capturer) publishGroup(ctx context.Context, r *run, name string, results []*CellResult) error {
+// publishGroup puts the results of one version into the registry. What a former
+// attempt put there stays as it is.
+func (c *capturer) publishGroup(ctx context.Context, results []*CellResult) error {
 	retained := map[contract.Digest]store.RawMeta{}
 	for _, res := range results {
 		if res.Observation == nil {
@@ -259,16 +262,12 @@ func (c *capturer) publishGroup(ctx context.Context, r *run, name string, result
 		}
 		retained[meta.SHA256] = meta
 	}
-	if err := publish(ctx, c.opts.Registry, results, retained, func(tx *store.Transaction, added []store.Observed) error {
+	return publish(ctx, c.opts.Registry, results, retained, func(tx *store.Transaction, added []store.Observed) error {
 		if c.opts.Refresh == nil {
 			return nil
 		}
 		return c.opts.Refresh(c.opts.Registry, tx, added)
-	}); err != nil {
-		return err
-	}
-	r.Published = append(r.Published, name)
-	return r.save()
+	})
 }
 
 func (c *capturer) tell(what string) {

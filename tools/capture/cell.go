@@ -68,6 +68,8 @@ func (c *capturer) runGroup(ctx context.Context, r *run, cells []Cell) ([]*CellR
 			if res, err = c.cell(ctx, r, cell, agent, version); err != nil {
 				return results, fmt.Errorf("%s %s: %w", cell.Group, cell.Probe, err)
 			}
+		} else if res.Observation != nil { // of a former attempt
+			c.known.learn(scopeOf(cell), res.Observation.CLIVersion, res.Shape.Signature)
 		}
 		results = append(results, res)
 		c.progress.Done++
@@ -199,7 +201,7 @@ func (c *capturer) conclude(job *cellJob, rec *recorded, raw *transcript.Transcr
 }
 
 func (c *capturer) verdict(job *cellJob, d *Derived, res *CellResult) {
-	scope := knownScope{job.cell.Agent, job.cell.Probe, job.cell.Profile, contract.HostPlatform()}
+	scope := scopeOf(job.cell)
 	res.Known = c.known.has(scope, d.Shape.Signature)
 	if res.Known {
 		res.Verdict = contract.VerdictSameShape

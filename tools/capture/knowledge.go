@@ -20,6 +20,10 @@ type knownScope struct {
 	platform              contract.Platform
 }
 
+func scopeOf(c Cell) knownScope {
+	return knownScope{c.Agent, c.Probe, c.Profile, contract.HostPlatform()}
+}
+
 func loadKnowledge(reg *store.Registry) (*knowledge, error) {
 	k := &knowledge{seen: map[knownScope]map[contract.Digest]map[string]bool{}, obs: map[knownScope][]*store.Observed{}}
 	all, err := reg.Observations("")

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,11 +26,13 @@ func publish(ctx context.Context, reg *store.Registry, results []*CellResult, re
 		if r.Observation == nil {
 			continue
 		}
-		o, err := stage(tx, r, retained)
+		o, isNew, err := stage(tx, r, retained)
 		if err != nil {
 			return fmt.Errorf("publishing %s: %w", r.Cell.ID, err)
 		}
-		added = append(added, o)
+		if isNew {
+			added = append(added, o)
+		}
 	}
 	if len(added) == 0 {
 		return nil
@@ -42,14 +45,14 @@ func publish(ctx context.Context, reg *store.Registry, results []*CellResult, re
 	return tx.Commit()
 }
 
-// stage stages the records of one result. The result keeps the places it got,
-// so that staging it again after a crash gives the same records.
-func stage(tx *store.Transaction, r *CellResult, retained map[contract.Digest]store.RawMeta) (store.Observed, error) {
+// stage stages the records of one result. Staging it again after a crash gives
+// the same records; isNew is false when they are in the registry already.
+func stage(tx *store.Transaction, r *CellResult, retained map[contract.Digest]store.RawMeta) (added store.Observed, isNew bool, err error) {
 	o := *r.Observation
 	fam, sig, content := o.ProtocolFamily, r.Shape.Signature, o.Extensions.FixtureSHA256
 	fixture, first, err := fixturePlace(tx, fam, sig, content)
 	if err != nil {
-		return store.Observed{}, err
+		return added, false, err
 	}
 	files := map[string][]byte{fixture: []byte(r.Fixture)}
 	o.Extensions.Fixture = fixture
@@ -64,34 +67,58 @@ func stage(tx *store.Transaction, r *CellResult, retained map[contract.Digest]st
 	if !tx.Has(r.Shape.Path()) {
 		b, err := contract.Encode(r.Shape)
 		if err != nil {
-			return store.Observed{}, err
+			return added, false, err
 		}
 		files[r.Shape.Path()] = b
 	}
 	at, err := time.Parse(time.RFC3339, o.Capture.CapturedAt)
 	if err != nil {
-		return store.Observed{}, fmt.Errorf("reading captured_at: %w", err)
+		return added, false, fmt.Errorf("reading captured_at: %w", err)
 	}
-	place := store.ObservationPath(o.Agent, o.CLIVersion, o.Platform, at, o.Probe)
-	if tx.Has(place) {
-		return store.Observed{}, fmt.Errorf("the registry has %s already", place)
-	}
-	body, err := contract.Encode(&o)
+	place, body, free, err := observationPlace(tx, &o, &at)
 	if err != nil {
-		return store.Observed{}, err
+		return added, false, err
+	}
+	r.Observation = &o // the report says what the registry says
+	if !free {
+		return added, false, nil
 	}
 	files[place] = body
 	evidence, err := evidenceFor(&o, place, contract.Sum(body), retained)
 	if err != nil {
-		return store.Observed{}, err
+		return added, false, err
 	}
 	files[store.EvidencePath(o.Agent, o.CLIVersion, o.Platform, at, o.Probe)] = evidence
 	for rel, b := range files {
 		if err := tx.Write(rel, b); err != nil {
-			return store.Observed{}, err
+			return added, false, err
 		}
 	}
-	return store.Observed{Path: place, Observation: o}, nil
+	return store.Observed{Path: place, Observation: o}, true, nil
+}
+
+// observationPlace finds the place of an observation and its content. Two
+// captures may have run the same cell in the same millisecond: the second one
+// to be published counts as later. free is false when this very observation is
+// there already.
+func observationPlace(tx *store.Transaction, o *contract.Observation, at *time.Time) (place string, body []byte, free bool, err error) {
+	for {
+		place = store.ObservationPath(o.Agent, o.CLIVersion, o.Platform, *at, o.Probe)
+		if body, err = contract.Encode(o); err != nil {
+			return "", nil, false, err
+		}
+		there, err := tx.ReadFile(place)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return place, body, true, nil
+		case err != nil:
+			return "", nil, false, err
+		case bytes.Equal(there, body):
+			return place, body, false, nil
+		}
+		*at = at.Add(time.Millisecond)
+		o.Capture.CapturedAt = at.UTC().Format(capturedAtLayout)
+	}
 }
 
 // fixturePlace finds the name of a fixture: the shape's own for the first one,

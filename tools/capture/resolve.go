@@ -78,7 +78,7 @@ func resolveVersion(ctx context.Context, opts Options, a *contract.Agent, t Targ
 
 // binVersion asks the program that the user named who it is.
 func binVersion(ctx context.Context, opts Options, a *contract.Agent) (string, error) {
-	c := &capturer{opts: opts}
+	c := &capturer{opts: opts, progress: Progress{Group: a.ID}}
 	in, err := install.Binary(a, opts.Bin)
 	if err != nil {
 		return "", err

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
 // runIDPattern is the grammar of run ids (FINE-PRINT 24).
@@ -38,8 +38,6 @@ type run struct {
 	PlanHash  contract.Digest `json:"plan"`
 	CreatedAt time.Time       `json:"created_at"`
 	Finished  bool            `json:"finished"`
-	// Published lists the agent@version groups that are in the registry.
-	Published []string `json:"published"`
 }
 
 // resumeWindow is how long an interrupted run may be taken up again; after
@@ -99,23 +97,13 @@ func (r *run) save() error {
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(filepath.Join(r.dir, "run.json"), b, 0o600); err != nil {
+	if err := store.WritePrivate(filepath.Join(r.dir, "run.json"), b); err != nil {
 		return fmt.Errorf("keeping the state of run %s: %w", r.ID, err)
 	}
 	return nil
 }
 
-func (r *run) published(group string) bool {
-	for _, g := range r.Published {
-		if g == group {
-			return true
-		}
-	}
-	return false
-}
-
-// finish ends the run and removes what is no longer needed: everything but
-// run.json and the outcomes.
+// finish ends the run. Its outcomes stay for who wants to look.
 func (r *run) finish() error {
 	r.Finished = true
 	return r.save()
@@ -139,12 +127,23 @@ func (r *run) loadCell(id string) *CellResult {
 	return c
 }
 
+// done counts the cells that a former attempt finished.
+func (r *run) done(cells []Cell) int {
+	n := 0
+	for _, c := range cells {
+		if r.loadCell(c.ID) != nil {
+			n++
+		}
+	}
+	return n
+}
+
 func (r *run) saveCell(id string, c *CellResult) error {
 	b, err := contract.Encode(c)
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(filepath.Join(r.cellDir(id), "result.json"), b, 0o600); err != nil {
+	if err := store.WritePrivate(filepath.Join(r.cellDir(id), "result.json"), b); err != nil {
 		return fmt.Errorf("keeping the result of %s: %w", id, err)
 	}
 	return nil

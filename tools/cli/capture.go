@@ -84,7 +84,7 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 	if report == nil {
 		return err
 	}
-	if printErr := a.printReport(f, report); printErr != nil {
+	if printErr := a.printReport(f, report, err == nil); printErr != nil {
 		return printErr
 	}
 	if err != nil {
@@ -205,12 +205,17 @@ func (a *app) printPlan(f *captureFlags, p *capture.Plan) error {
 	return table(a.env.Stdout, rows)
 }
 
-func (a *app) printReport(f *captureFlags, r *capture.Report) error {
+// printReport shows what is known. A capture that was cut short has no next
+// step but its error's hint.
+func (a *app) printReport(f *captureFlags, r *capture.Report, whole bool) error {
 	for _, n := range r.Notes {
 		a.talk("%s", oneLine(n))
 	}
 	if f.format == "json" {
 		return a.printJSON(r)
+	}
+	if !whole && len(r.Results) == 0 {
+		return nil
 	}
 	rows := [][]string{{"agent", "version", "probe", "shape", "known", "verdict", "run", "parser", "time"}}
 	for _, res := range r.Results {
@@ -222,7 +227,9 @@ func (a *app) printReport(f *captureFlags, r *capture.Report) error {
 	for _, line := range r.Details() {
 		fmt.Fprintf(a.env.Stdout, "%s\n", oneLine(line))
 	}
-	fmt.Fprintf(a.env.Stdout, "\n%s\n", r.NextStep())
+	if whole {
+		fmt.Fprintf(a.env.Stdout, "\n%s\n", r.NextStep())
+	}
 	return nil
 }
 
