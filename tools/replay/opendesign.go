@@ -58,8 +58,8 @@ func (r *Reading) takeUsage(u event.Value) {
 	}
 	r.Usage = map[string]int64{}
 	for m := range v.Children() {
-		if m.Kind() == rawjson.Number {
-			r.Usage[m.Key()] = int64(m.Float())
+		if f := m.Float(); m.Kind() == rawjson.Number && f >= 0 && f <= 1<<53 {
+			r.Usage[m.Key()] = int64(f)
 		}
 	}
 }

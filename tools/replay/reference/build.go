@@ -220,8 +220,8 @@ func (r *run) tokens(u rawjson.Value, before map[string]int64) {
 	var fields []event.Field
 	for _, t := range tokenNames {
 		for _, from := range t.from {
-			if v := u.Get(from); v.Kind() == rawjson.Number {
-				n := before[t.name] + int64(v.Float())
+			if n, ok := whole(u.Get(from)); ok {
+				n += before[t.name]
 				counts[t.name] = n
 				fields = append(fields, event.F(t.name, event.Number(float64(n))))
 				break
@@ -233,6 +233,14 @@ func (r *run) tokens(u rawjson.Value, before map[string]int64) {
 	}
 	r.out.Usage = counts
 	r.emit("usage", event.F("usage", event.Object(fields...)))
+}
+
+// whole returns a count that a frame holds, if it is one that a double holds
+// exactly.
+func whole(v rawjson.Value) (int64, bool) {
+	const exact = 1 << 53
+	f := v.Float()
+	return int64(f), v.Kind() == rawjson.Number && f >= 0 && f <= exact
 }
 
 // usefulness counts a verdict on the usefulness of its own work that a CLI

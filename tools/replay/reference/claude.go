@@ -39,7 +39,7 @@ type resultFrame struct {
 	subtype        string
 	isError        bool
 	terminalReason string
-	status         int // api_error_status
+	status         int64 // api_error_status
 	apiError       string
 	texts          []string // errors[], result, error
 	text           string   // result

@@ -18,9 +18,11 @@ func (c *claude) readResult(v rawjson.Value) {
 		subtype:        v.Get("subtype").Str(),
 		isError:        v.Get("is_error").Bool(),
 		terminalReason: v.Get("terminal_reason").Str(),
-		status:         int(v.Get("api_error_status").Float()),
 		apiError:       v.Get("api_error").Str(),
 		text:           v.Get("result").Str(),
+	}
+	if n, ok := whole(v.Get("api_error_status")); ok {
+		f.status = n
 	}
 	for e := range v.Get("errors").Children() {
 		f.texts = append(f.texts, e.Str())

@@ -10,7 +10,7 @@ import (
 type streamed struct {
 	id     string
 	texts  []*segment // streamed texts that no whole block repeated yet
-	blocks map[int]*streamedBlock
+	blocks map[int64]*streamedBlock
 	// calls are the ids of calls that were streamed and whose whole block has
 	// yet to come.
 	calls    map[string]bool
@@ -31,7 +31,7 @@ func (s *streamed) start(r *run, id string) {
 	for _, t := range s.texts {
 		r.retract(t)
 	}
-	*s = streamed{id: id, blocks: map[int]*streamedBlock{}, calls: s.calls}
+	*s = streamed{id: id, blocks: map[int64]*streamedBlock{}, calls: s.calls}
 	if s.calls == nil {
 		s.calls = map[string]bool{}
 	}
@@ -75,7 +75,7 @@ func (c *claude) streamEvent(v rawjson.Value, frame []byte) {
 	}
 	e := v.Get("event")
 	s := &c.stream
-	index := int(e.Get("index").Float())
+	index, _ := whole(e.Get("index")) // one without a sane index counts as the first
 	switch typ := e.Get("type").Str(); typ {
 	case "message_start":
 		s.start(c.r, e.At("message", "id").Str())
@@ -93,7 +93,7 @@ func (c *claude) streamEvent(v rawjson.Value, frame []byte) {
 	}
 }
 
-func (c *claude) blockStart(index int, b rawjson.Value, frame []byte) {
+func (c *claude) blockStart(index int64, b rawjson.Value, frame []byte) {
 	s := &c.stream
 	if s.blocks == nil {
 		s.start(c.r, s.id)
@@ -114,7 +114,7 @@ func (c *claude) blockStart(index int, b rawjson.Value, frame []byte) {
 	}
 }
 
-func (c *claude) blockDelta(index int, d rawjson.Value, frame []byte) {
+func (c *claude) blockDelta(index int64, d rawjson.Value, frame []byte) {
 	s := &c.stream
 	switch typ := d.Get("type").Str(); typ {
 	case "text_delta":
@@ -132,7 +132,7 @@ func (c *claude) blockDelta(index int, d rawjson.Value, frame []byte) {
 	}
 }
 
-func (c *claude) streamText(index int, piece string) {
+func (c *claude) streamText(index int64, piece string) {
 	s := &c.stream
 	if piece == "" {
 		return
@@ -154,7 +154,7 @@ func (c *claude) streamText(index int, piece string) {
 
 // blockStop ends a block: a text stands, a call is complete. A call whose
 // pieces are no JSON is left to its whole block.
-func (c *claude) blockStop(index int) {
+func (c *claude) blockStop(index int64) {
 	s := &c.stream
 	b := s.blocks[index]
 	if b == nil {

@@ -65,7 +65,7 @@ func readBytes(t testing.TB, dialect string, stdout, stderr []byte, end Ending, 
 	return r.Close(end)
 }
 
-func whole(n int) int { return n }
+func uncut(n int) int { return n }
 
 // TestChunksDoNotMatter: a pipe may cut the output anywhere.
 func TestChunksDoNotMatter(t *testing.T) {
@@ -74,7 +74,7 @@ func TestChunksDoNotMatter(t *testing.T) {
 		shape := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 8).Draw(rt, "shape")
 		out := story(dialect, func(i int) string { return "wörd " + fmt.Sprint(i) }, shape)
 		out = append(out, rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(rt, "tail")...)
-		want := readBytes(t, dialect, out, nil, exited(0), whole)
+		want := readBytes(t, dialect, out, nil, exited(0), uncut)
 		got := readBytes(t, dialect, out, nil, exited(0), func(n int) int { return rapid.IntRange(1, 40).Draw(rt, "n") })
 		if !reflect.DeepEqual(got, want) {
 			rt.Fatalf("another reading: %+v, want %+v", got, want)
@@ -99,8 +99,8 @@ func TestWordsDoNotMatter(t *testing.T) {
 		dialect := rapid.SampledFrom([]string{DialectCodex, DialectClaude}).Draw(rt, "dialect")
 		shape := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 8).Draw(rt, "shape")
 		raw := []string{"an error 401", "usage limit reached", "Prompt is too long", "x", "Hello x"}
-		a := readBytes(t, dialect, story(dialect, func(i int) string { return raw[i] }, shape), nil, exited(0), whole)
-		b := readBytes(t, dialect, story(dialect, func(i int) string { return fmt.Sprintf("<text:%d>", i) }, shape), nil, exited(0), whole)
+		a := readBytes(t, dialect, story(dialect, func(i int) string { return raw[i] }, shape), nil, exited(0), uncut)
+		b := readBytes(t, dialect, story(dialect, func(i int) string { return fmt.Sprintf("<text:%d>", i) }, shape), nil, exited(0), uncut)
 		if result(a) != result(b) || types(a.Events) != types(b.Events) || tools(a) != tools(b) || len(a.Texts) != len(b.Texts) ||
 			!reflect.DeepEqual(a.Signals, b.Signals) || !reflect.DeepEqual(a.Usage, b.Usage) {
 			rt.Fatalf("the words changed the reading: %+v and %+v", a, b)
@@ -116,7 +116,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(i, []byte("[1,{\"type\":7},\"\"]\n{\"msg\":{\"type\":\"error\"}}\n{\"type\":\"result\"}\x00\x1b[\r\n{\"a"), []byte(nil), 143)
 	}
 	f.Fuzz(func(t *testing.T, dialect int, stdout, stderr []byte, code int) {
-		r := readBytes(t, dialects[(dialect%len(dialects)+len(dialects))%len(dialects)], stdout, stderr, exited(code), whole)
+		r := readBytes(t, dialects[(dialect%len(dialects)+len(dialects))%len(dialects)], stdout, stderr, exited(code), uncut)
 		switch {
 		case r.RunResult != contract.RunSuccess && r.RunResult != contract.RunFailed:
 			t.Errorf("run result %q", r.RunResult)
