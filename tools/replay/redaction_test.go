@@ -57,6 +57,7 @@ var errorTexts = []string{
 	"Quota exceeded. Check your plan and billing details.",
 	"exceeded retry limit, last status: 429 Too Many Requests",
 	"API Error: Request rejected (429) · This request would exceed your account's rate limit. Please try again later.",
+	"API Error: Request rejected (429) · Number of request tokens has exceeded your monthly limit.",
 	"Credit balance is too low",
 	"API Error: 529 Overloaded",
 	"Selected model is at capacity. Please try a different model.",
