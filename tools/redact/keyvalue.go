@@ -7,8 +7,9 @@ import "strings"
 // escaped quotes. Deny says that the caller takes any value after "=", as
 // redaction does; the leak scan wants one that looks like a secret.
 func secretValue(s string, at int, deny bool) (start, end int) {
+	s = s[:min(len(s), at+maxNamedValue)]
 	i := at
-	for i < len(s) && (isAlnum(s[i]) || s[i] == '_' || s[i] == '-') {
+	for i < len(s) && i < at+maxName && (isAlnum(s[i]) || s[i] == '_' || s[i] == '-') {
 		i++
 	}
 	if plural(s[at:i]) {
@@ -43,6 +44,13 @@ func secretValue(s string, at int, deny bool) (start, end int) {
 	}
 	return 0, 0
 }
+
+// Bounds of a name and of its value: what is longer is neither, and the scan
+// stays linear.
+const (
+	maxName       = 64
+	maxNamedValue = 4096
+)
 
 // plural names count things ("tokens used: 12"), they do not hold one.
 func plural(name string) bool {

@@ -64,8 +64,21 @@ func deviate(rec *transcript.Record, is bool, what string) {
 	}
 }
 
-// textLine redacts a line that is no JSON object or array.
+// textLine redacts a line that is no JSON. What was no beginning of JSON can
+// become one, so it goes on until nothing changes.
 func (r *run) textLine(s string, rec *transcript.Record) string {
+	out := r.textLineOnce(s, rec)
+	for range 8 {
+		next := r.textLineOnce(out, rec)
+		if next == out {
+			break
+		}
+		out = next
+	}
+	return out
+}
+
+func (r *run) textLineOnce(s string, rec *transcript.Record) string {
 	if c := s[0]; c == '{' || c == '[' {
 		if whole, ok := completeJSON(s); ok && r.doc.Parse([]byte(whole)) == nil {
 			w := r.writer([]byte(whole), 0)

@@ -121,7 +121,7 @@ func urlAt(s string, i int) int {
 func hostAt(s string, i int) int {
 	j := i
 	dots, letters := 0, false
-	for j < len(s) && (isAlnum(s[j]) || s[j] == '.' || s[j] == '-') {
+	for j < len(s) && j < i+maxToken && (isAlnum(s[j]) || s[j] == '.' || s[j] == '-') {
 		if s[j] == '.' {
 			dots++
 		}

@@ -79,7 +79,7 @@ func (r *run) nameAt(s string, i int) int {
 		return 0
 	}
 	j := i
-	for j < len(s) && (isAlnum(s[j]) || strings.IndexByte("_-.", s[j]) >= 0) {
+	for j < len(s) && j < i+maxToken && (isAlnum(s[j]) || strings.IndexByte("_-.", s[j]) >= 0) {
 		j++
 	}
 	for j > i && (s[j-1] == '.' || s[j-1] == '-') {
@@ -106,10 +106,13 @@ func (r *run) commandAt(s string, i int) int {
 	return j
 }
 
+// maxToken bounds what is looked at as one identifier or name.
+const maxToken = 256
+
 // wordAt handles a run of letters and digits with what belongs to it.
 func (r *run) wordAt(s string, i int) (int, string) {
 	run := i
-	for run < len(s) && (isAlnum(s[run]) || s[run] == '_' || s[run] == '-') {
+	for run < len(s) && run < i+maxToken && (isAlnum(s[run]) || s[run] == '_' || s[run] == '-') {
 		run++
 	}
 	for s[run-1] == '-' || s[run-1] == '_' {
