@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -32,6 +33,9 @@ type Vars struct {
 	// Help is what the help probe printed, stdout and stderr, non-nil when it
 	// ran, even if it failed. Only launches with HelpArgs need it.
 	Help []byte
+	// Live runs against the real provider with the host's credentials: no
+	// HOME files and no hermetic variables.
+	Live bool
 	// LookupEnv reads the host's environment; nil means os.LookupEnv.
 	LookupEnv func(string) (string, bool)
 }
@@ -122,7 +126,7 @@ func NewLaunch(agent *contract.Agent, v Version, probe, profile string, vars Var
 	// Asking for the version needs no provider, so its settings may be absent.
 	versionOnly := probe == contract.VersionProbeID
 	for _, f := range agent.HomeFiles {
-		if versionOnly {
+		if versionOnly || vars.Live {
 			break
 		}
 		in, err := v.In(cmp.Or(f.Versions, "*"))
@@ -173,10 +177,6 @@ func (l *Launch) setEnv(agent *contract.Agent, vars Vars, r *renderer, dropMissi
 	if policy == nil {
 		policy = &contract.EnvPolicy{Credentials: contract.CredentialsDummy}
 	}
-	credentials, ok := agent.Env.Credentials[policy.Credentials]
-	if !ok {
-		return fmt.Errorf("agent %q has no credential state %q", agent.ID, policy.Credentials)
-	}
 	lookup := vars.LookupEnv
 	if lookup == nil {
 		lookup = os.LookupEnv
@@ -187,16 +187,24 @@ func (l *Launch) setEnv(agent *contract.Agent, vars Vars, r *renderer, dropMissi
 			env[k] = value
 		}
 	}
-	for _, k := range slices.Sorted(maps.Keys(agent.Env.Set)) {
+	set := maps.Clone(agent.Env.Set)
+	if !vars.Live {
+		maps.Copy(set, agent.Env.Hermetic)
+	}
+	for _, k := range slices.Sorted(maps.Keys(set)) {
 		known := len(r.missing)
-		env[k] = r.render(agent.Env.Set[k])
+		env[k] = r.render(set[k])
 		if dropMissing && len(r.missing) > known {
 			delete(env, k)
 			r.missing = r.missing[:known]
 		}
 	}
+	credentials, err := credentials(agent, policy.Credentials, vars, r, lookup)
+	if err != nil {
+		return err
+	}
 	for _, k := range slices.Sorted(maps.Keys(credentials)) {
-		env[k] = r.render(credentials[k])
+		env[k] = credentials[k]
 		l.Secrets = append(l.Secrets, env[k])
 	}
 	for _, k := range slices.Sorted(maps.Keys(policy.Set)) {
@@ -209,6 +217,35 @@ func (l *Launch) setEnv(agent *contract.Agent, vars Vars, r *renderer, dropMissi
 		l.Env = append(l.Env, k+"="+env[k])
 	}
 	return nil
+}
+
+// ErrNoLiveCredentials says that the environment has none of the variables
+// that could hold an agent's real credentials.
+var ErrNoLiveCredentials = errors.New("no live credentials")
+
+// credentials returns the credential variables: made-up ones by the state that
+// the probe asks for, or, in a live capture that should succeed, the host's.
+func credentials(agent *contract.Agent, state contract.CredentialState, vars Vars, r *renderer, lookup func(string) (string, bool)) (map[string]string, error) {
+	templates, ok := agent.Env.Credentials[state]
+	if !ok {
+		return nil, fmt.Errorf("agent %q has no credential state %q", agent.ID, state)
+	}
+	out := map[string]string{}
+	if !vars.Live || state != contract.CredentialsDummy {
+		for k, v := range templates {
+			out[k] = r.render(v)
+		}
+		return out, nil
+	}
+	for _, k := range agent.Env.Live {
+		if value, ok := lookup(k); ok && value != "" {
+			out[k] = value
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("agent %q: %w: set one of %s", agent.ID, ErrNoLiveCredentials, strings.Join(agent.Env.Live, ", "))
+	}
+	return out, nil
 }
 
 // renderer fills in template variables and remembers those without a value.

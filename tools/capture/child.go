@@ -97,7 +97,7 @@ func (c *capturer) prepare(job *cellJob, ws *workspace, baseURL string) (*agents
 		Cwd: ws.cwd, Home: ws.home, Tmp: ws.tmp, PromptFile: promptFile, BaseURL: baseURL,
 		Model: job.probe.Scenario.Model, MaxRetries: job.probe.Scenario.MaxRetries,
 		UUID: agents.NewUUID(), APIKey: agents.NewAPIKey(),
-		Policy: &job.probe.EnvPolicy, Help: job.version.Help[job.cell.Profile], LookupEnv: c.opts.LookupEnv,
+		Policy: &job.probe.EnvPolicy, Live: c.opts.Live, Help: job.version.Help[job.cell.Profile], LookupEnv: c.opts.LookupEnv,
 	})
 	if err != nil {
 		return nil, err

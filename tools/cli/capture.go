@@ -102,6 +102,9 @@ func (a *app) captureOptions(f *captureFlags, args []string) (capture.Options, e
 	if f.dryRun {
 		open = a.open
 	}
+	if f.live && strings.HasPrefix(a.env.Getenv("GITHUB_EVENT_NAME"), "pull_request") {
+		return opts, &Exit{Code: ExitUsage, Err: fmt.Errorf("--live refuses to run for a pull request: foreign code must not meet credentials"), Hint: "run it on a schedule or by hand, behind a protected environment"}
+	}
 	reg, err := open()
 	if err != nil {
 		return opts, err

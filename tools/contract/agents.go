@@ -172,12 +172,18 @@ type AgentHomeFile struct {
 	Text     string `json:"text"`               // with template variables
 }
 
-// AgentEnv is the environment of a hermetic child: nothing else reaches it.
+// AgentEnv is the environment of a child: nothing else reaches it.
 type AgentEnv struct {
 	// Inherit names the host's variables that the child may see.
 	Inherit []string `json:"inherit"`
 	// Set holds values with template variables.
 	Set map[string]string `json:"set"`
+	// Hermetic is set too unless the capture is live: the provider's address,
+	// pinned settings, and switches that silence the network.
+	Hermetic map[string]string `json:"hermetic"`
+	// Live names the host's variables that hold real credentials; only a live
+	// capture hands them to the child.
+	Live []string `json:"live"`
 	// Credentials adds variables by credential state.
 	Credentials map[CredentialState]map[string]string `json:"credentials"`
 }

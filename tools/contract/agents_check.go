@@ -181,6 +181,9 @@ func (a *Agent) checkHermetic(c *agentCheck) {
 	for _, k := range sortedKeys(a.Env.Set) {
 		c.template("env.set."+k, a.Env.Set[k], TemplateVariables...)
 	}
+	for _, k := range sortedKeys(a.Env.Hermetic) {
+		c.template("env.hermetic."+k, a.Env.Hermetic[k], TemplateVariables...)
+	}
 	for _, state := range CredentialStates {
 		if _, ok := a.Env.Credentials[state]; !ok {
 			c.bad("env.credentials: the state %q is missing", state)
