@@ -137,11 +137,18 @@ func launchable(a *contract.Agent, version string, probes []string, plan *Plan) 
 	return out
 }
 
+// MaxLiveRuns is the hard limit on the runs of one live capture, which cost
+// real money (FINE-PRINT 27).
+const MaxLiveRuns = 24
+
 // Run captures what the options ask for and publishes it.
 func Run(ctx context.Context, opts Options) (*Report, error) {
 	plan, err := MakePlan(ctx, opts)
 	if err != nil {
 		return nil, err
+	}
+	if opts.Live && len(plan.Cells) > MaxLiveRuns {
+		return nil, fmt.Errorf("a live capture of %d runs costs too much: at most %d at once; name fewer versions or probes", len(plan.Cells), MaxLiveRuns)
 	}
 	c, err := newCapturer(opts)
 	if err != nil {
