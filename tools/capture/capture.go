@@ -6,8 +6,8 @@ package capture
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
@@ -97,7 +97,7 @@ func MakePlan(ctx context.Context, opts Options) (*Plan, error) {
 			return nil, err
 		}
 		if a.Install == nil {
-			return nil, fmt.Errorf("%s cannot be captured: %s", a.ID, a.Exemption)
+			return nil, &CannotKnowError{What: fmt.Sprintf("%s cannot be captured: %s", a.ID, a.Exemption)}
 		}
 		version, notes, err := resolveVersion(ctx, opts, a, t)
 		if err != nil {
@@ -115,7 +115,7 @@ func MakePlan(ctx context.Context, opts Options) (*Plan, error) {
 		plan.Cells = append(plan.Cells, cells(a, version, launchable(a, version, probes, plan), t.Profile, max(opts.Repeat, 1))...)
 	}
 	if len(plan.Cells) == 0 {
-		return nil, errors.New("nothing to capture: no probe fits")
+		return nil, &CannotKnowError{What: strings.Join(append([]string{"nothing to capture: no probe fits"}, plan.Notes...), "; ")}
 	}
 	return plan, nil
 }

@@ -295,6 +295,9 @@ func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string
 	if job.cell.Profile == contract.ProfileProduction && refused(job, rec, d) {
 		out = append(out, "this release refuses the consumer's argv")
 	}
+	if rec.result.Reason != "" {
+		out = append(out, "the capture ended the run: "+ended(rec.result.Reason))
+	}
 	if rec.result.LeftoversKilled > 0 {
 		out = append(out, fmt.Sprintf("%d process(es) outlived the CLI", rec.result.LeftoversKilled))
 	}
@@ -303,6 +306,14 @@ func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string
 	}
 	out = append(out, res.Reasons...)
 	return slices.Compact(out)
+}
+
+// ended says in words which limit ended a run.
+func ended(reason string) string {
+	if reason == transcript.ReasonOutputLimit {
+		return fmt.Sprintf("%s of %d MiB or %d lines", reason, maxOutputBytes>>20, maxOutputLines)
+	}
+	return reason
 }
 
 // refused says that the program ended with an error before it asked the model

@@ -34,19 +34,10 @@ type Derived struct {
 
 // Derive normalizes and reads a sanitized transcript of an agent.
 func Derive(t *transcript.Transcript, d *contract.Dialect, agent string) (*Derived, error) {
-	out := &Derived{Dialect: d, Goldens: map[string][]byte{}}
-	var err error
-	if out.Shape, out.Notes, err = normalize.Shape(t, d, contract.LevelRuntimeObserved); err != nil {
+	out, err := Read(t, d, agent)
+	if err != nil {
 		return nil, err
 	}
-	in := replay.Input{Transcript: t, Agent: agent, Dialect: d}
-	if out.Reference, err = replay.Reference(in); err != nil {
-		return nil, fmt.Errorf("reading the transcript: %w", err)
-	}
-	if out.Consumer, err = replay.OpenDesign(in); err != nil {
-		return nil, fmt.Errorf("reading the transcript as the consumer: %w", err)
-	}
-	out.Comparison = replay.Compatible(out.Reference, out.Consumer)
 	for adapter, r := range map[string]*replay.Reading{AdapterReference: out.Reference, AdapterOpenDesign: out.Consumer} {
 		if r.Status != replay.StatusOK {
 			continue
@@ -60,6 +51,25 @@ func Derive(t *transcript.Transcript, d *contract.Dialect, agent string) (*Deriv
 		return nil, fmt.Errorf("writing the fixture: %w", err)
 	}
 	out.Fixture = b.Bytes()
+	return out, nil
+}
+
+// Read is Derive without the files. A raw transcript can be read too, even one
+// that is not UTF-8 and could be no fixture.
+func Read(t *transcript.Transcript, d *contract.Dialect, agent string) (*Derived, error) {
+	out := &Derived{Dialect: d, Goldens: map[string][]byte{}}
+	var err error
+	if out.Shape, out.Notes, err = normalize.Shape(t, d, contract.LevelRuntimeObserved); err != nil {
+		return nil, err
+	}
+	in := replay.Input{Transcript: t, Agent: agent, Dialect: d}
+	if out.Reference, err = replay.Reference(in); err != nil {
+		return nil, fmt.Errorf("reading the transcript: %w", err)
+	}
+	if out.Consumer, err = replay.OpenDesign(in); err != nil {
+		return nil, fmt.Errorf("reading the transcript as the consumer: %w", err)
+	}
+	out.Comparison = replay.Compatible(out.Reference, out.Consumer)
 	return out, nil
 }
 

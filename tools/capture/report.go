@@ -62,6 +62,9 @@ func (r *Report) Details() []string {
 			}
 			out = append(out, where+"against "+res.Baseline+": "+join(words))
 		}
+		if reason := res.Observation.Extensions.EndReason; reason != "" {
+			out = append(out, where+"the capture ended the run: "+ended(reason))
+		}
 		if len(res.Reasons) > 0 {
 			out = append(out, where+"the consumer's reading has "+join(res.Reasons))
 		}

@@ -47,7 +47,7 @@ func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcr
 	if report.Status != contract.RedactionPassed {
 		return sanitized{status: report.Status, why: reasons(report)}, nil
 	}
-	before, err := Derive(raw, d, job.agent.ID)
+	before, err := Read(raw, d, job.agent.ID)
 	if err != nil {
 		return sanitized{status: contract.RedactionReview, why: "the raw transcript cannot be read: " + err.Error()}, nil
 	}

@@ -175,7 +175,7 @@ func (r *redaction) clean(in *input, d *contract.Dialect) ([]byte, error) {
 		}
 		return nil, no
 	}
-	before, err := capture.Derive(in.transcript, d, d.Parser)
+	before, err := capture.Read(in.transcript, d, d.Parser)
 	if err != nil {
 		return nil, &refusal{contract.RedactionReview, []string{"it cannot be read: " + err.Error()}}
 	}
