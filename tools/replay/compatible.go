@@ -102,7 +102,11 @@ type comparison struct {
 }
 
 func (c *comparison) find(kind FindingKind, subject string) {
-	c.count[Finding{Kind: kind, Subject: subject, Breaks: !slices.Contains(notes, kind)}]++
+	c.add(kind, subject, !slices.Contains(notes, kind))
+}
+
+func (c *comparison) add(kind FindingKind, subject string, breaks bool) {
+	c.count[Finding{Kind: kind, Subject: subject, Breaks: breaks}]++
 }
 
 func (c *comparison) findings() []Finding {
@@ -124,7 +128,8 @@ func (c *comparison) findings() []Finding {
 }
 
 // texts looks for each text of the reference, in order, in what the consumer
-// shows. What is left over is doubled if it repeats a text, else invented.
+// shows. What is left over is doubled if it repeats a text or was taken back by
+// a retry, else invented.
 func (c *comparison) texts() {
 	rest, left := c.got.Text, ""
 	for _, t := range c.ref.Texts {
@@ -138,6 +143,12 @@ func (c *comparison) texts() {
 	}
 	left += rest
 	for _, t := range c.ref.Texts {
+		if strings.TrimSpace(t) != "" && strings.Contains(left, t) {
+			left = strings.Replace(left, t, "\x00", 1)
+			c.find(DoubledText, "")
+		}
+	}
+	for _, t := range c.ref.Retracted {
 		if strings.TrimSpace(t) != "" && strings.Contains(left, t) {
 			left = strings.Replace(left, t, "\x00", 1)
 			c.find(DoubledText, "")
@@ -222,7 +233,8 @@ func (c *comparison) result() {
 	case want == contract.RunFailed && got == contract.RunSuccess:
 		c.find(MissingFailure, string(c.ref.Failure.Category))
 	case want == contract.RunSuccess && got == contract.RunFailed:
-		c.find(InventedFailure, "")
+		// To call a success without substance a failure loses nothing.
+		c.add(InventedFailure, "", !c.ref.WeakSuccess)
 	default:
 		c.find(OtherResult, fmt.Sprintf("%s for %s", got, want))
 	}

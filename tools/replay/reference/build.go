@@ -129,12 +129,21 @@ func (r *run) replace(s *segment, text string) {
 	r.text(text)
 }
 
-// retract takes back a text that a retry will send again.
+// retract takes back a text that a retry will send again, unless the CLI
+// confirmed it.
 func (r *run) retract(s *segment) {
-	if s.settled || s.dropped || s.text.Len() == 0 {
+	if !s.settled {
+		r.drop(s)
+	}
+}
+
+// drop takes back a text that the CLI itself gave up.
+func (r *run) drop(s *segment) {
+	if s.dropped || s.text.Len() == 0 {
 		return
 	}
 	s.dropped = true
+	r.out.Retracted = append(r.out.Retracted, s.text.String())
 	r.out.signal(SignalRetractedText)
 }
 

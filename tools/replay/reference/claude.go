@@ -209,6 +209,7 @@ func (c *claude) wholeText(msg rawjson.Value, parent, text string) {
 // user reads tool results. What else a user message holds is what we or the
 // CLI said to the model.
 func (c *claude) user(v rawjson.Value, frame []byte) {
+	c.stream.announce(c.r)
 	for b := range v.At("message", "content").Children() {
 		switch typ := b.Get("type").Str(); typ {
 		case "tool_result":

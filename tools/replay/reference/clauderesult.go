@@ -10,6 +10,7 @@ import (
 // readResult reads a result frame. A run may have several; the last one that
 // the main agent ended decides (real-clis §9).
 func (c *claude) readResult(v rawjson.Value) {
+	c.stream.announce(c.r)
 	c.r.out.Terminals++
 	c.r.usage(v.Get("usage"))
 	c.r.notice = ""

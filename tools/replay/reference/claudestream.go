@@ -1,6 +1,8 @@
 package reference
 
 import (
+	"slices"
+
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -10,16 +12,19 @@ import (
 type streamed struct {
 	id     string
 	texts  []*segment // streamed texts that no whole block repeated yet
+	spoken []*streamedBlock
 	blocks map[int64]*streamedBlock
-	// calls are the ids of calls that were streamed and whose whole block has
-	// yet to come.
+	// waiting are calls that were streamed to their end and whose whole block
+	// has yet to come; calls are the ids of those that were announced without.
+	waiting  []*streamedBlock
 	calls    map[string]bool
 	thinking bool
 }
 
 type streamedBlock struct {
+	index    int64
 	id, name string
-	start    event.Value // input of content_block_start
+	start    event.Value // the input: of content_block_start, then of all pieces
 	json     []byte
 	text     *segment
 }
@@ -28,9 +33,7 @@ type streamedBlock struct {
 const maxBlocks = 4096
 
 func (s *streamed) start(r *run, id string) {
-	for _, t := range s.texts {
-		r.retract(t)
-	}
+	s.retry(r)
 	*s = streamed{id: id, blocks: map[int64]*streamedBlock{}, calls: s.calls}
 	if s.calls == nil {
 		s.calls = map[string]bool{}
@@ -42,7 +45,35 @@ func (s *streamed) retry(r *run) {
 	for _, t := range s.texts {
 		r.retract(t)
 	}
-	s.texts = nil
+	s.texts, s.waiting = nil, nil
+}
+
+// abandon takes back the blocks that the CLI says it gave up (abandoned_blocks
+// of 2.1.332, on the message_stop of a stream that broke off).
+func (s *streamed) abandon(r *run, v rawjson.Value) {
+	if !s.same(v.Get("api_message_id").Str()) {
+		return
+	}
+	from, _ := whole(v.Get("from_block_index"))
+	gone := func(b *streamedBlock) bool { return b.index >= from }
+	for _, b := range s.spoken {
+		if gone(b) {
+			r.drop(b.text)
+		}
+	}
+	s.texts = slices.DeleteFunc(s.texts, func(t *segment) bool { return t.dropped })
+	s.waiting = slices.DeleteFunc(s.waiting, gone)
+}
+
+// announce announces the calls that will have no whole block.
+func (s *streamed) announce(r *run) {
+	for _, b := range s.waiting {
+		if !r.known(b.id) {
+			s.calls[b.id] = true
+			r.toolUse(b.id, b.name, b.start, "")
+		}
+	}
+	s.waiting = nil
 }
 
 // supersede takes back the texts of a stream that broke off when a message of
@@ -76,6 +107,9 @@ func (c *claude) streamEvent(v rawjson.Value, frame []byte) {
 	e := v.Get("event")
 	s := &c.stream
 	index, _ := whole(e.Get("index")) // one without a sane index counts as the first
+	if a := v.Get("abandoned_blocks"); a.Exists() {
+		s.abandon(c.r, a)
+	}
 	switch typ := e.Get("type").Str(); typ {
 	case "message_start":
 		s.start(c.r, e.At("message", "id").Str())
@@ -85,7 +119,9 @@ func (c *claude) streamEvent(v rawjson.Value, frame []byte) {
 		c.blockDelta(index, e.Get("delta"), frame)
 	case "content_block_stop":
 		c.blockStop(index)
-	case "message_delta", "message_stop", "ping":
+	case "message_stop":
+		s.announce(c.r)
+	case "message_delta", "ping":
 	case "error":
 		c.r.retrying(e.At("error", "message").Str())
 	default:
@@ -103,7 +139,7 @@ func (c *claude) blockStart(index int64, b rawjson.Value, frame []byte) {
 		c.streamText(index, b.Get("text").Str())
 	case "tool_use":
 		if len(s.blocks) < maxBlocks {
-			s.blocks[index] = &streamedBlock{id: b.Get("id").Str(), name: b.Get("name").Str(), start: event.Of(b.Get("input"))}
+			s.blocks[index] = &streamedBlock{index: index, id: b.Get("id").Str(), name: b.Get("name").Str(), start: event.Of(b.Get("input"))}
 		}
 	case "thinking":
 		s.thinking = true
@@ -142,11 +178,11 @@ func (c *claude) streamText(index int64, piece string) {
 	}
 	b := s.blocks[index]
 	if b == nil || b.text == nil {
-		b = &streamedBlock{text: c.r.newSegment()}
+		b = &streamedBlock{index: index, text: c.r.newSegment()}
 		if len(s.blocks) < maxBlocks {
 			s.blocks[index] = b
 		}
-		s.texts = append(s.texts, b.text)
+		s.texts, s.spoken = append(s.texts, b.text), append(s.spoken, b)
 	}
 	c.denied = false
 	c.r.delta(b.text, piece)
@@ -168,14 +204,12 @@ func (c *claude) blockStop(index int64) {
 	if b.id == "" || c.r.known(b.id) {
 		return
 	}
-	input := b.start
 	if len(b.json) > 0 {
 		v, err := rawjson.Parse(b.json)
 		if err != nil {
 			return
 		}
-		input = event.Of(v)
+		b.start = event.Of(v)
 	}
-	s.calls[b.id] = true
-	c.r.toolUse(b.id, b.name, input, "")
+	s.waiting = append(s.waiting, b)
 }

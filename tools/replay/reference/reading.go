@@ -33,7 +33,10 @@ type Reading struct {
 	Text string
 	// Texts has one entry for each text of the model.
 	Texts []string
-	Tools []Tool
+	// Retracted are texts that were streamed and that a retry sent again; a
+	// consumer that shows them shows them twice.
+	Retracted []string
+	Tools     []Tool
 	// Usage has the run's tokens: input_tokens, output_tokens,
 	// cached_read_tokens, cached_write_tokens, thought_tokens. Nil if the CLI
 	// reported none.
