@@ -64,35 +64,38 @@ func deviate(rec *transcript.Record, is bool, what string) {
 	}
 }
 
-// textLine redacts a line that is no JSON. What was no beginning of JSON can
-// become one, so it goes on until nothing changes.
+// textLine redacts a line that is no JSON. The beginning of a JSON text is
+// redacted as the JSON that it would have been.
 func (r *run) textLine(s string, rec *transcript.Record) string {
-	out := r.textLineOnce(s, rec)
-	for range 8 {
-		next := r.textLineOnce(out, rec)
-		if next == out {
-			break
-		}
-		out = next
-	}
-	return out
-}
-
-func (r *run) textLineOnce(s string, rec *transcript.Record) string {
-	if c := s[0]; c == '{' || c == '[' {
-		if whole, ok := completeJSON(s); ok && r.doc.Parse([]byte(whole)) == nil {
-			w := r.writer([]byte(whole), 0)
-			w.quiet = true
-			w.value(r.doc.Root(), r.d.set.Root(), false)
-			return apply(s, clip(w.edits, len(s)))
-		}
+	if out, ok := r.cutLine(s); ok {
+		return out
 	}
 	if isInert(s) {
 		return s
 	}
 	deny := rec.Stream == transcript.Stdin || r.in.Hermetic && r.scenario.has(s) ||
 		r.d.plain && rec.Stream == transcript.Stdout && !r.in.Hermetic
-	return r.padded(s, r.settle(s, !deny, 0))
+	out := r.padded(s, r.settle(s, !deny, 0))
+	if whole, ok := completeJSON(out); ok && (out[0] == '{' || out[0] == '[') && r.doc.Parse([]byte(whole)) == nil { // a placeholder made it one
+		r.walk(r.doc.Root(), r.d.set.Root(), walkContext{src: []byte(whole), written: rec.Stream == transcript.Stderr})
+		out, _ = r.cutLine(out)
+	}
+	return out
+}
+
+// cutLine redacts a line that is the beginning of a JSON object or array.
+func (r *run) cutLine(s string) (string, bool) {
+	if s[0] != '{' && s[0] != '[' {
+		return "", false
+	}
+	whole, ok := completeJSON(s)
+	if !ok || r.doc.Parse([]byte(whole)) != nil {
+		return "", false
+	}
+	w := r.writer([]byte(whole), 0)
+	w.quiet = true
+	w.value(r.doc.Root(), r.d.set.Root(), false)
+	return apply(s, clip(w.edits, len(s))), true
 }
 
 // clip drops what edits put behind the end of a text that was completed.

@@ -59,9 +59,14 @@ func (r *run) denyEdits(s string, depth int) []edit {
 		edits = r.stretch(edits, s, from, to)
 		from = to
 	}
-	take := func(i, end int, e []edit) int {
+	// take ends the stretch at i and goes on at end. What stands between has
+	// its edits made after those of the stretch: placeholders are numbered in
+	// the order of the text.
+	take := func(i, end int, inside func() []edit) int {
 		flush(i)
-		edits = append(edits, e...)
+		if inside != nil {
+			edits = append(edits, inside()...)
+		}
 		from = end
 		return end
 	}
@@ -71,10 +76,11 @@ func (r *run) denyEdits(s string, depth int) []edit {
 	}
 	for i := from; i < len(s); {
 		if i == js {
-			if nested, ok := r.jsonEdits(s[js:je], depth+1, false); ok {
-				i = take(i, je, appendShifted(nil, nested, js))
-				continue
-			}
+			i = take(i, je, func() []edit {
+				nested, _ := r.jsonEdits(s[js:je], depth+1, false)
+				return appendShifted(nil, nested, js)
+			})
+			continue
 		}
 		switch textClass[s[i]] {
 		case plainByte:
@@ -87,14 +93,14 @@ func (r *run) denyEdits(s string, depth int) []edit {
 				continue
 			}
 			if end, e := r.nameOrPlaceAt(s, i); end > 0 {
-				i = take(i, end, e)
+				i = take(i, end, func() []edit { return e })
 			} else {
 				i = j
 			}
 			continue
 		}
-		if end, at, e := r.markAt(s, i); end > 0 {
-			i = take(at, end, e)
+		if end, at, inside := r.markAt(s, i); end > 0 {
+			i = take(at, end, inside)
 		} else {
 			i++
 		}
@@ -111,13 +117,16 @@ const (
 	markByte
 )
 
+// bell ends a control sequence that carries text.
+const bell = 0x07
+
 var textClass = func() (t [256]uint8) {
 	for c := range 256 {
 		if isPathByte(byte(c)) {
 			t[c] = nameByte
 		}
 	}
-	t[0x1b], t['<'], t['\n'] = markByte, markByte, markByte
+	t[0x1b], t[bell], t['<'], t['\n'] = markByte, markByte, markByte, markByte
 	return
 }()
 
@@ -152,19 +161,21 @@ func (r *run) nameOrPlaceAt(s string, i int) (int, []edit) {
 }
 
 // markAt returns the range of the control sequence, placeholder, tag or role
-// marker that the byte at i begins, with the edits inside it.
-func (r *run) markAt(s string, i int) (end, start int, e []edit) {
+// marker that the byte at i begins, and what makes the edits inside it.
+func (r *run) markAt(s string, i int) (end, start int, inside func() []edit) {
 	switch s[i] {
 	case 0x1b:
 		return escapeAt(s, i), i, nil
+	case bell:
+		return i + 1, i, nil
 	case '\n':
 		return roleMarkerAt(s, i+1), i + 1, nil
 	}
 	if end = placeholderAt(s, i); end > 0 {
 		return end, i, nil
 	}
-	end, e = r.tagAt(s, i)
-	return end, i, e
+	end, inside = r.tagAt(s, i)
+	return end, i, inside
 }
 
 // stretch appends the edit for the plain text s[from:to]; white space at its
@@ -211,7 +222,7 @@ func roleMarkerAt(s string, i int) int {
 
 // tagAt handles the tags that readers act on. Attribute values other than a
 // media type are text.
-func (r *run) tagAt(s string, i int) (int, []edit) {
+func (r *run) tagAt(s string, i int) (int, func() []edit) {
 	for _, t := range []string{"</artifact>", "<tool_call>", "</tool_call>"} {
 		if strings.HasPrefix(s[i:], t) {
 			return i + len(t), nil
@@ -231,7 +242,7 @@ func (r *run) tagAt(s string, i int) (int, []edit) {
 	if close < 0 {
 		return i + len(open), nil
 	}
-	return close + 1, r.attributes(s, i+len(open), close)
+	return close + 1, func() []edit { return r.attributes(s, i+len(open), close) }
 }
 
 // tagEnd returns the place of the bracket that ends a tag; those of
