@@ -37,6 +37,11 @@ func compileDialect(c *contract.Dialect) (*dialect, error) {
 		rpc: c.ProtocolFamily.IsRPC(), jsonrpc: c.ProtocolFamily == contract.FamilyACP,
 	}
 	rr := &c.Redact
+	if d.jsonrpc {
+		if err := d.set.Add("jsonrpc", fLiteral); err != nil {
+			return nil, err
+		}
+	}
 	// Every discriminator and enum of the normalizer is a literal, or
 	// normalize(raw) and normalize(sanitized) would differ (DESIGN D5).
 	for _, k := range c.Kind {

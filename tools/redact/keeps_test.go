@@ -153,6 +153,55 @@ func TestKnownSecretFailsTheRun(t *testing.T) {
 	}
 }
 
+// In an RPC family a well-formed message becomes a frame; anything else stays
+// data, with what is odd about it.
+func TestFrames(t *testing.T) {
+	f := loadFamilies(t)
+	f.Dialects = append(f.Dialects, contract.Dialect{
+		ID: "rpc", ProtocolFamily: contract.FamilyACP, Transport: contract.TransportJSONRPC, EventType: []string{"method"},
+	})
+	r, err := New(f, loadVocabulary(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ in, frame, data, deviation string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/home/a/w"}}` + "\n", `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w"}}`, "", ""},
+		{`{"id":1,"result":{}}` + "\n", "", `{"id":1,"result":{}}` + "\n", transcript.DeviationNoJSONRPC},
+		{`[{"jsonrpc":"2.0"}]` + "\n", "", `[{"jsonrpc":"2.0"}]` + "\n", transcript.DeviationBatch},
+		{"not json\n", "", "not json\n", transcript.DeviationNotJSON},
+		{` {"jsonrpc":"2.0","method":"x"}` + "\n", "", ` {"jsonrpc":"2.0","method":"x"}` + "\n", ""},
+	} {
+		in := Input{Dialect: "rpc", Cwd: "/home/a/w"}
+		out, _, err := r.Redact(stdout(c.in), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := out.Records[0]
+		if string(rec.Frame) != c.frame || string(rec.Data) != c.data || strings.Join(rec.Deviations, "") != c.deviation {
+			t.Errorf("%s: frame %s data %q deviations %v", c.in, rec.Frame, rec.Data, rec.Deviations)
+		}
+		if again, _, err := r.Redact(out, in); err != nil || string(again.Records[0].Frame) != c.frame {
+			t.Errorf("%s: second time: %v", c.in, err)
+		}
+	}
+}
+
+// Single letters with equal placeholders are a cipher that anyone can read:
+// a person must look.
+func TestLiveTextInLetters(t *testing.T) {
+	r := newRedactor(t)
+	var b strings.Builder
+	for _, c := range strings.Repeat("the quick brown fox ", 5) {
+		fmt.Fprintf(&b, `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":%q}}}`+"\n", string(c))
+	}
+	for _, hermetic := range []bool{true, false} {
+		_, rep := redactText(t, r, Input{Dialect: "claude", Hermetic: hermetic}, b.String())
+		if review := rep.Status == contract.RedactionReview && len(rep.Unsure) == 1; review == hermetic {
+			t.Errorf("hermetic %v: report %+v", hermetic, rep)
+		}
+	}
+}
+
 // A dialect's discriminators and enums are literals, or normalizing the raw
 // and the sanitized transcript would give two shapes.
 func TestDiscriminatorsAreLiterals(t *testing.T) {

@@ -98,6 +98,13 @@ func (r *run) pieceFlags(p *pieceRule) paths.Flags {
 	return st.Flags()
 }
 
+// A text of that many pieces that are shorter than that on average could be
+// read from which of its placeholders are equal.
+const (
+	manyPieces = 64
+	smallPiece = 3
+)
+
 // finish joins the pieces when all records have been read.
 func (r *run) finish() {
 	g := &r.groups
@@ -105,6 +112,9 @@ func (r *run) finish() {
 	g.seed = maphash.MakeSeed()
 	for _, t := range g.all {
 		t.joined = t.buf.String()
+		if n := len(t.bounds); !r.in.Hermetic && n >= manyPieces && len(t.joined) < smallPiece*n {
+			r.unsure["a text of a live model came in pieces so small that equal placeholders would spell it"] = true
+		}
 		text := t.flags&(fModel|fVocabulary) != 0
 		switch {
 		case text && r.in.Hermetic && !r.scenario.has(t.joined):
