@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -77,6 +78,9 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 		}
 		return a.printPlan(f, plan)
 	}
+	if err := writable(c.Context(), opts.Registry); err != nil {
+		return err
+	}
 	show := newProgress(a)
 	opts.Progress = show.update
 	report, err := capture.Run(c.Context(), opts)
@@ -91,6 +95,15 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 		return err
 	}
 	return captureExit(f, report)
+}
+
+// writable says before anything runs that its result could not be kept.
+func writable(ctx context.Context, reg *store.Registry) error {
+	tx, err := reg.Begin(ctx)
+	if err == nil {
+		tx.Discard()
+	}
+	return err
 }
 
 func (a *app) captureOptions(f *captureFlags, args []string) (capture.Options, error) {
@@ -156,7 +169,8 @@ func (a *app) targets(f *captureFlags, reg *store.Registry, args []string) ([]ca
 		if err != nil {
 			return nil, usage("reading --input: %v", err)
 		}
-		return capture.InputTargets(reg, f.input, b)
+		targets, err := capture.InputTargets(reg, f.input, b)
+		return targets, badInput(err)
 	case len(f.like) > 0:
 		return capture.LikeTargets(reg, f.like)
 	}

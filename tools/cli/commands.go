@@ -73,13 +73,20 @@ func (a *app) completeProbes(_ *cobra.Command, _ []string, _ string) ([]string, 
 }
 
 // openRecords is open for commands that need the records of a registry, which
-// the one in the binary does not have.
+// the one in the binary does not have: outside any checkout it is the user's
+// own, if there is one.
 func (a *app) openRecords() (*store.Registry, error) {
 	reg, err := a.open()
-	if err == nil && reg.ReadOnly() {
-		return nil, &Exit{Code: ExitUsage, Err: errors.New("there is no registry around this folder, and the one in the binary has no records"), Hint: "name one with --registry DIR"}
+	if err != nil || !reg.ReadOnly() {
+		return reg, err
 	}
-	return reg, err
+	if dir, err := store.UserDir(a.env.Getenv); err == nil {
+		if reg, err := store.Open(dir); err == nil {
+			a.talk("reading your own registry, %s", dir)
+			return reg, nil
+		}
+	}
+	return nil, &Exit{Code: ExitUsage, Err: errors.New("there is no registry around this folder, and the one in the binary has no records"), Hint: "name one with --registry DIR"}
 }
 
 // dialectFlags are --family and --kind, which name the dialect of a FILE.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
@@ -96,7 +98,7 @@ func (l *sideLoader) observation(s *side, b []byte) error {
 	if err != nil {
 		return err
 	}
-	fixture, err := l.reg.ReadFile(o.Extensions.Fixture)
+	fixture, err := l.registryOf(s.name).ReadFile(o.Extensions.Fixture)
 	if err != nil {
 		return fmt.Errorf("the fixture of %s: %w", s.name, err)
 	}
@@ -110,6 +112,19 @@ func (l *sideLoader) observation(s *side, b []byte) error {
 	}
 	s.observation = o
 	return s.transcript(in, d, o.Agent)
+}
+
+// registryOf returns the registry that a file lies in, which need not be the
+// one around the working folder.
+func (l *sideLoader) registryOf(name string) *store.Registry {
+	if dir, ok := store.Find(filepath.Dir(name)); ok && l.app.registry == "" {
+		if _, err := os.Stat(name); err == nil {
+			if reg, err := store.Open(dir); err == nil {
+				return reg
+			}
+		}
+	}
+	return l.reg
 }
 
 // decoded validates a record and names its first problem.

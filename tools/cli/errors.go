@@ -33,12 +33,24 @@ func classifyTool(err error) (code int, hint string) {
 		return ExitCannotKnow, "free some space, for example with agent-contracts cache prune --keep-versions 1, and run the same command again"
 	case cannotInstall(err):
 		return ExitCannotKnow, ""
+	case brokenTranscript(err):
+		return ExitUsage, ""
 	case brokenFile(err):
 		return ExitUsage, "agent-contracts validate says what is wrong with the file, and where"
 	case cannotKnow(err):
 		return ExitCannotKnow, ""
 	}
 	return ExitBug, "this is our bug; please report the command and this version (agent-contracts --version)"
+}
+
+// badInput makes what is wrong with a capture input a usage error, whatever it
+// is; only an unknown agent has a hint.
+func badInput(err error) error {
+	var agent *agents.UnknownAgentError
+	if err == nil || errors.As(err, &agent) {
+		return err
+	}
+	return &Exit{Code: ExitUsage, Err: err}
 }
 
 // cannotInstall reports an error of package install; its text has the advice.
@@ -54,13 +66,19 @@ func cannotInstall(err error) bool {
 	return false
 }
 
-// brokenFile reports JSON that is not what a record or a transcript is.
+// brokenTranscript reports a FILE that looks like a transcript and is none; its
+// text names the line.
+func brokenTranscript(err error) bool {
+	var line *transcript.LineError
+	return errors.As(err, &line)
+}
+
+// brokenFile reports JSON in a registry that is not what it should be.
 func brokenFile(err error) bool {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
-	var line *transcript.LineError
 	var file *agents.FileError
-	return errors.As(err, &file) || errors.As(err, &syntax) || errors.As(err, &kind) || errors.As(err, &line)
+	return errors.As(err, &file) || errors.As(err, &syntax) || errors.As(err, &kind)
 }
 
 // cannotKnow reports what is neither the user's fault nor ours: a version that

@@ -33,15 +33,13 @@ Exit codes: 0; 1 the committed matrix differs; 2 usage, or a broken record.`,
 			if check && write {
 				return usage("give --check or --write, not both")
 			}
-			reg, err := a.open()
-			if err == nil && reg.ReadOnly() && check {
-				reg, err = a.openRecords()
+			reg, err := a.openRecords()
+			if reg == nil && !check && !write && a.registry == "" {
+				return a.embeddedMatrix()
 			}
 			switch {
 			case err != nil:
 				return err
-			case reg.ReadOnly() && !write:
-				return a.embeddedMatrix(reg)
 			case write:
 				return a.writeMatrix(c.Context(), reg)
 			}
@@ -55,7 +53,11 @@ Exit codes: 0; 1 the committed matrix differs; 2 usage, or a broken record.`,
 
 // embeddedMatrix prints the matrix in the binary, which has no records to derive
 // it from.
-func (a *app) embeddedMatrix(reg *store.Registry) error {
+func (a *app) embeddedMatrix() error {
+	reg, err := a.open()
+	if err != nil {
+		return err
+	}
 	b, err := reg.ReadFile(matrix.Path)
 	if err != nil {
 		return err

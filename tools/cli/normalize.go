@@ -28,7 +28,7 @@ said on stderr. What a CLI printed tells nothing of its exit, so such a shape
 has exit "unknown".
 
 Exit codes: 0; 1 not normalizable; 2 usage; 3 a FILE cannot be read.`,
-		Example: `  agent-contracts normalize fixtures/json-event-stream.v1/*.jsonl
+		Example: `  agent-contracts normalize fixtures/json-event-stream/*.jsonl
   codex exec --json "say hello" | agent-contracts normalize - --kind codex`,
 		Args: argsError(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error { return a.normalize(*f, args) },

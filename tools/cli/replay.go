@@ -34,7 +34,7 @@ adapters and held against its goldens.
 Exit codes: 0; 1 the open-design reading loses or doubles something against the
 reference, or (--all) a golden differs; 2 usage; 3 cannot know: the adapter has
 no reader for the dialect, or a FILE cannot be read.`,
-		Example: `  agent-contracts replay fixtures/json-event-stream.v1/sha256-….sanitized.jsonl
+		Example: `  agent-contracts replay fixtures/json-event-stream/sha256-….sanitized.jsonl
   claude -p hello --output-format stream-json --verbose | agent-contracts replay - --adapter open-design
   agent-contracts replay --all --format json`,
 		Args: cobra.ArbitraryArgs,
