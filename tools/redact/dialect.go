@@ -38,8 +38,10 @@ func compileDialect(c *contract.Dialect) (*dialect, error) {
 	}
 	rr := &c.Redact
 	if d.jsonrpc {
-		if err := d.set.Add("jsonrpc", fLiteral); err != nil {
-			return nil, err
+		for _, p := range []string{"jsonrpc", "$[].jsonrpc"} {
+			if err := d.set.Add(p, fLiteral); err != nil {
+				return nil, err
+			}
 		}
 	}
 	// Every discriminator and enum of the normalizer is a literal, or
