@@ -13,7 +13,9 @@ import (
 // Finding is a place where something looks like a secret. It never holds the
 // secret.
 type Finding struct {
-	Rule string // id of the rule, or "known-secret"
+	// Rule is the id of a rule, "known-secret", or "whole-text" for something
+	// that shows only when the text is read as a whole.
+	Rule string
 	View string // how the bytes had to be read: raw, json, base64, hex, percent, ansi, utf16, bytes, joined
 	Line int    // from 1
 	// Start and End are a byte range of the scanned bytes: the secret itself

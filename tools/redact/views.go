@@ -192,7 +192,7 @@ var urlToStd = strings.NewReplacer("-", "+", "_", "/")
 
 // decodeRun returns the texts that a run decodes to, by the name of the form.
 func decodeRun(s string) map[string]string {
-	if s[0] == s[len(s)/2] && strings.Count(s, s[:1]) == len(s) { // padding, a ruler
+	if s = strings.TrimRight(s, "_"); len(s) < minRun { // padding, a ruler
 		return nil
 	}
 	var out map[string]string
