@@ -191,7 +191,7 @@ func (w *world) validates() {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(w.reg, ".pending")); err == nil {
-		w.t.Error("the registry holds a transaction that nobody finished")
+		w.t.Error("a transaction that nobody finished is left in the registry")
 	}
 }
 

@@ -150,7 +150,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	if opts.Live && len(plan.Cells) > MaxLiveRuns {
 		return nil, fmt.Errorf("a live capture of %d runs costs too much: at most %d at once; name fewer versions or probes", len(plan.Cells), MaxLiveRuns)
 	}
-	c, err := newCapturer(opts)
+	c, err := newCapturer(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -183,12 +183,12 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	return report, r.finish()
 }
 
-func newCapturer(opts Options) (*capturer, error) {
+func newCapturer(ctx context.Context, opts Options) (*capturer, error) {
 	c := &capturer{opts: opts}
-	if opts.Registry.ReadOnly() {
-		return nil, &store.ReadOnlyError{}
+	err := opts.Registry.CheckWritable(ctx)
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if c.agentsFile, err = loadAgents(opts.Registry); err != nil {
 		return nil, err
 	}

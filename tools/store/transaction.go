@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -63,12 +65,13 @@ func (r *Registry) Begin(ctx context.Context) (*Transaction, error) {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	base := filepath.Join(r.dir, pendingDir)
-	if err := os.MkdirAll(base, 0o755); err != nil {
-		return nil, errors.Join(&ReadOnlyError{Dir: r.dir, Err: err}, lock.Unlock())
+	err = os.MkdirAll(base, 0o755)
+	dir := ""
+	if err == nil {
+		dir, err = os.MkdirTemp(base, "t")
 	}
-	dir, err := os.MkdirTemp(base, "t")
 	if err != nil {
-		return nil, errors.Join(&ReadOnlyError{Dir: r.dir, Err: err}, lock.Unlock())
+		return nil, errors.Join(writeError(r.dir, "starting a transaction in", err), lock.Unlock())
 	}
 	return &Transaction{reg: r, lock: lock, dir: dir, staged: map[string]bool{}}, nil
 }
@@ -77,12 +80,28 @@ func lockRegistry(ctx context.Context, dir string) (*flock.Flock, error) {
 	lock := flock.New(filepath.Join(dir, lockFile))
 	ok, err := lock.TryLockContext(ctx, 50*time.Millisecond)
 	if err != nil || !ok {
-		if errors.Is(err, fs.ErrPermission) || strings.Contains(fmt.Sprint(err), "read-only") {
-			return nil, &ReadOnlyError{Dir: dir, Err: err}
-		}
-		return nil, fmt.Errorf("locking registry %s: %w", dir, err)
+		return nil, writeError(dir, "locking", err)
 	}
 	return lock, nil
+}
+
+// writeError is a ReadOnlyError where nobody may write, and otherwise what went
+// wrong.
+func writeError(dir, doing string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return &ReadOnlyError{Dir: dir, Err: err}
+	}
+	return fmt.Errorf("%s registry %s: %w", doing, dir, err)
+}
+
+// CheckWritable says whether a transaction could begin, so that nobody works
+// for a registry that cannot take the result.
+func (r *Registry) CheckWritable(ctx context.Context) error {
+	tx, err := r.Begin(ctx)
+	if err == nil {
+		tx.Discard()
+	}
+	return err
 }
 
 // Write stages one file. rel is its place in the registry.
@@ -115,13 +134,14 @@ func (t *Transaction) ReadFile(rel string) ([]byte, error) {
 // Commit makes every staged file visible.
 func (t *Transaction) Commit() error {
 	err := renameio.WriteFile(filepath.Join(t.dir, commitMarker), nil, 0o644, renameio.WithTempDir(t.dir))
-	if err == nil {
-		err = applyPending(t.reg.dir)
-	}
 	if err != nil {
-		err = fmt.Errorf("committing to registry %s: %w", t.reg.dir, err)
+		t.Discard()
+		return fmt.Errorf("committing to registry %s: %w", t.reg.dir, err)
 	}
-	return errors.Join(err, t.lock.Unlock())
+	if err := applyPending(t.reg.dir); err != nil {
+		return errors.Join(fmt.Errorf("committing to registry %s: %w", t.reg.dir, err), t.lock.Unlock())
+	}
+	return t.lock.Unlock()
 }
 
 // Discard undoes the transaction. After Commit it does nothing.
@@ -137,7 +157,7 @@ func (t *Transaction) Discard() {
 // is writing right now.
 func recoverPending(dir string) error {
 	entries, err := os.ReadDir(filepath.Join(dir, pendingDir))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
@@ -145,13 +165,24 @@ func recoverPending(dir string) error {
 	}
 	lock := flock.New(filepath.Join(dir, lockFile))
 	ok, err := lock.TryLock()
+	if err == nil && ok {
+		err = errors.Join(applyPending(dir), lock.Unlock())
+	}
+	if err != nil && !committed(dir, entries) {
+		return nil // who may only read loses nothing that counts
+	}
 	if err != nil {
 		return fmt.Errorf("finishing an interrupted write: %w", err)
 	}
-	if !ok {
-		return nil // the writer is alive
-	}
-	return errors.Join(applyPending(dir), lock.Unlock())
+	return nil // or the writer is alive
+}
+
+// committed reports whether a transaction that counts is not in place yet.
+func committed(dir string, pending []fs.DirEntry) bool {
+	return slices.ContainsFunc(pending, func(e fs.DirEntry) bool {
+		_, err := os.Stat(filepath.Join(dir, pendingDir, e.Name(), commitMarker))
+		return err == nil
+	})
 }
 
 // applyPending needs the lock. Moving a file twice is harmless, so it can be

@@ -1,0 +1,6 @@
+//go:build linux && race
+
+package main
+
+// The race detector needs several times the memory.
+const raceEnabled = true
