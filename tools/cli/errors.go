@@ -66,11 +66,12 @@ func cannotInstall(err error) bool {
 	return false
 }
 
-// brokenTranscript reports a FILE that looks like a transcript and is none; its
-// text names the line.
+// brokenTranscript reports a file that looks like a transcript or a recording
+// and is none; its text names the place.
 func brokenTranscript(err error) bool {
 	var line *transcript.LineError
-	return errors.As(err, &line)
+	var in *inputError
+	return errors.As(err, &line) || errors.As(err, &in)
 }
 
 // brokenFile reports JSON in a registry that is not what it should be.

@@ -55,10 +55,20 @@ func parseInput(name string, b []byte) (*input, error) {
 		in.transcript = stdoutTranscript(b)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
+		return nil, &inputError{fmt.Errorf("reading %s: %w", name, err)}
 	}
 	return in, nil
 }
+
+// inputError says that a FILE looks like a transcript or a recording and is
+// none.
+type inputError struct{ err error }
+
+// Error implements error.
+func (e *inputError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *inputError) Unwrap() error { return e.err }
 
 // stdoutOnly reports that nothing tells of the process: its exit and stderr.
 func (in *input) stdoutOnly() bool {
