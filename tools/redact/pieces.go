@@ -178,7 +178,7 @@ func (r *run) resolve(g *group) {
 	}
 	switch {
 	case json || r.stays(s):
-		g.out = r.cut(s, edits, g.bounds)
+		g.out = r.cut(s, edits, g.bounds, false)
 	default:
 		g.out = r.settlePieces(s, g.bounds)
 	}
@@ -199,7 +199,7 @@ func (r *run) settlePieces(s string, bounds []int) []string {
 	written := r.isWritten(s)
 	for n := 0; ; n++ {
 		edits := r.textEdits(s, written, 0)
-		parts := r.cut(s, edits, bounds)
+		parts := r.cut(s, edits, bounds, true)
 		if len(edits) == 0 || n == 8 {
 			return parts
 		}
@@ -227,11 +227,11 @@ func pad(s string, n int) string {
 	return t + padding(n) + s[len(t):]
 }
 
-// cut distributes the redacted text over the pieces: what stays is cut where
-// it was cut, a stretch has a placeholder for each piece that it runs through,
-// and any other replacement is shared out so that no piece with something in
-// it becomes empty.
-func (r *run) cut(s string, edits []edit, bounds []int) []string {
+// cut distributes the redacted text over the pieces. What stays is cut where
+// it was cut. A replacement that runs through several pieces becomes, in a
+// text, one for each part, so that equal pieces stay equal; in JSON it is
+// shared out so that no piece with something in it becomes empty.
+func (r *run) cut(s string, edits []edit, bounds []int, text bool) []string {
 	out := make([]strings.Builder, len(bounds))
 	n := 0
 	skip := func(at int) { // to the piece that holds the byte
@@ -259,7 +259,7 @@ func (r *run) cut(s string, edits []edit, bounds []int) []string {
 		switch {
 		case first == last:
 			out[n].WriteString(e.text)
-		case e.split:
+		case text:
 			r.cutSplit(s, e, bounds, out, first)
 		default:
 			share(e.text, nonEmpty(e, bounds, first, last), out)
@@ -274,24 +274,16 @@ func (r *run) cut(s string, edits []edit, bounds []int) []string {
 	return parts
 }
 
-// cutSplit gives each part of a stretch the placeholder of that part.
+// cutSplit gives each part of a stretch what the part alone would have.
 func (r *run) cutSplit(s string, e edit, bounds []int, out []strings.Builder, n int) {
 	for from := e.start; from < e.end; n++ {
 		end := min(e.end, bounds[n])
 		if end <= from {
 			continue
 		}
-		out[n].WriteString(apply(s[from:end], shifted(r.stretch(nil, s, from, end), -from)))
+		out[n].WriteString(r.settle(s[from:end], false, 0))
 		from = end
 	}
-}
-
-func shifted(edits []edit, by int) []edit {
-	for i := range edits {
-		edits[i].start += by
-		edits[i].end += by
-	}
-	return edits
 }
 
 // nonEmpty lists the pieces first…last that hold a byte of the edit.

@@ -7,13 +7,10 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
-// edit replaces s[start:end] by text. The replacement of a split edit may be
-// cut at any byte of the source, because each part of the source has a
-// placeholder of its own.
+// edit replaces s[start:end] by text.
 type edit struct {
 	start, end int
 	text       string
-	split      bool
 }
 
 // apply returns s with the edits, which are in order and do not overlap.
@@ -190,7 +187,7 @@ func (r *run) stretch(edits []edit, s string, from, to int) []edit {
 	if from == to {
 		return edits
 	}
-	return append(edits, edit{start: from, end: to, text: r.place(s[from:to]), split: true})
+	return append(edits, edit{start: from, end: to, text: r.place(s[from:to])})
 }
 
 // roleMarkerAt finds what the role-marker guard of v0.19.2 finds at the start
@@ -342,7 +339,6 @@ func appendShifted(edits, part []edit, offset int) []edit {
 	for _, e := range part {
 		e.start += offset
 		e.end += offset
-		e.split = false
 		edits = append(edits, e)
 	}
 	return edits

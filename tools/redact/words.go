@@ -25,7 +25,7 @@ func (r *run) wordEdits(s string) []edit {
 		}
 		end, text := r.tokenAt(s[:limit], i)
 		if text != "" {
-			edits = append(edits, edit{start: i, end: end, text: text, split: strings.HasPrefix(text, "<text:")})
+			edits = append(edits, edit{start: i, end: end, text: text})
 		}
 		i = end
 	}
