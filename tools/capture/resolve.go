@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -47,13 +48,13 @@ func resolveVersion(ctx context.Context, opts Options, a *contract.Agent, t Targ
 		v, err := binVersion(ctx, opts, a)
 		return v, nil, err
 	}
-	if _, err := agents.ParseToken(a, t.Version); err == nil {
-		return t.Version, nil, nil
-	}
 	if t.Version != "" {
 		v, err := install.Resolve(ctx, a, t.Version, opts.Install)
 		if err != nil {
 			return "", nil, err
+		}
+		if v == t.Version {
+			return v, nil, nil
 		}
 		return v, []string{fmt.Sprintf("%s: %s is version %s", a.ID, t.Version, v)}, nil
 	}
@@ -186,9 +187,13 @@ func LikeTargets(reg *store.Registry, places []string) ([]Target, error) {
 	var out []Target
 	for _, p := range places {
 		o := &contract.Observation{}
-		rel := strings.TrimPrefix(strings.ReplaceAll(p, "\\", "/"), "./")
+		rel := strings.ReplaceAll(p, "\\", "/")
 		if i := strings.Index(rel, "observations/"); i > 0 {
 			rel = rel[i:]
+		}
+		rel = path.Clean(rel)
+		if !strings.HasPrefix(rel, "observations/") || !strings.HasSuffix(rel, ".observation.json") {
+			return nil, fmt.Errorf("repeating %s: it is not an observation, a file observations/….observation.json", p)
 		}
 		if err := reg.ReadJSON(rel, o); err != nil {
 			return nil, fmt.Errorf("repeating %s: %w", p, err)
