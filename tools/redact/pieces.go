@@ -175,6 +175,7 @@ func (r *run) resolve(g *group) {
 	edits, json := []edit(nil), false
 	if c == '{' || c == '[' {
 		edits, json = r.jsonEdits(s, 0, true)
+		edits = lengthen(s, edits, g.bounds)
 	}
 	switch {
 	case json || r.stays(s):
@@ -194,9 +195,20 @@ func (r *run) resolve(g *group) {
 	}
 }
 
-// settlePieces is settle for a text in pieces.
+// settlePieces is settle for a text in pieces. Unless something that readers
+// look for may stand across a border, each piece has the form that it would
+// have alone: equal pieces stay equal however a text was cut.
 func (r *run) settlePieces(s string, bounds []int) []string {
 	written := r.isWritten(s)
+	if !written && !structured(s) && !isInert(s) {
+		parts := make([]string, len(bounds))
+		from := 0
+		for i, end := range bounds {
+			parts[i] = r.alone(s[from:end], 0)
+			from = end
+		}
+		return parts
+	}
 	for n := 0; ; n++ {
 		edits := r.textEdits(s, written, 0)
 		parts := r.cut(s, edits, bounds, true)
@@ -211,6 +223,17 @@ func (r *run) settlePieces(s string, bounds []int) []string {
 			bounds[i] = at
 		}
 	}
+}
+
+// structured says that a text may hold a role marker, a tag or a terminal
+// sequence.
+func structured(s string) bool {
+	for _, mark := range []string{"##", "artifact", "tool_call", "\x1b"} {
+		if strings.Contains(s, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 func piece(g *group, i int) string {
@@ -300,11 +323,8 @@ func nonEmpty(e edit, bounds []int, first, last int) []int {
 	return list
 }
 
-// share cuts a text into one part for each piece.
+// share cuts a text into one part for each piece; it is at least as long.
 func share(text string, pieces []int, out []strings.Builder) {
-	if len(text) < len(pieces) {
-		text = lengthen(text, len(pieces))
-	}
 	from := 0
 	for i, n := range pieces {
 		to := (i + 1) * len(text) / len(pieces)
@@ -318,11 +338,25 @@ func share(text string, pieces []int, out []strings.Builder) {
 	}
 }
 
-// lengthen makes a replacement at least n bytes long; a quoted one inside its
-// quotes.
-func lengthen(text string, n int) string {
-	if strings.HasSuffix(text, `"`) && len(text) > 1 {
-		return text[:len(text)-1] + padding(n-len(text)) + `"`
+// lengthen gives every replacement in JSON as many bytes as it runs through
+// pieces: white space behind the closing quote, which the replacement takes in
+// for that.
+func lengthen(s string, edits []edit, bounds []int) []edit {
+	for i := range edits {
+		e := &edits[i]
+		end := e.end
+		if end < len(s) && s[end] == '"' {
+			end++
+		}
+		n := len(nonEmpty(edit{start: e.start, end: end}, bounds, 0, len(bounds)-1))
+		if n <= len(e.text) {
+			continue
+		}
+		if end > e.end {
+			e.text += `"`
+			e.end = end
+		}
+		e.text += strings.Repeat(" ", max(0, n-len(e.text)))
 	}
-	return text + padding(n-len(text))
+	return edits
 }

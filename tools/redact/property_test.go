@@ -203,10 +203,24 @@ func TestPiecesAndWhole(t *testing.T) {
 			}
 			form[pieces[i]] = p
 		}
-		if !looksJSON(said) && joined != whole || looksJSON(said) && strings.TrimRight(joined, " ") != strings.TrimRight(whole, " ") && json.Valid([]byte(said)) && !strings.Contains(joined, padStart) {
+		if looksJSON(said) && json.Valid([]byte(said)) {
+			joined, whole = compact(joined), compact(whole)
+		} else if looksJSON(said) {
+			return // cut JSON and the same bytes as prose
+		}
+		if joined != whole {
 			t.Fatalf("pieces and whole differ:\n%q\n%q", joined, whole)
 		}
 	})
+}
+
+// compact removes white space between tokens.
+func compact(s string) string {
+	v, err := rawjson.Parse([]byte(s))
+	if err != nil {
+		return err.Error()
+	}
+	return v.Stringify()
 }
 
 func cutRandomly(t *rapid.T, s string) []string {

@@ -28,12 +28,19 @@ func (r *run) str(s string, depth int) string {
 const maxMemo = 512
 
 func (r *run) compute(s string, depth int) string {
-	switch {
-	case isInert(s), r.stays(s):
+	if isInert(s) || r.stays(s) {
 		return s
 	}
 	if out, ok := r.runText(s); ok {
 		return out
+	}
+	return r.alone(s, depth)
+}
+
+// alone is compute for a text that no pieces make.
+func (r *run) alone(s string, depth int) string {
+	if isInert(s) || r.stays(s) {
+		return s
 	}
 	if timeAt(s, 0) == len(s) {
 		return timePlaceholder
