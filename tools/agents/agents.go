@@ -28,20 +28,23 @@ func Read(r io.Reader, name string) (*contract.AgentsFile, error) {
 	d.DisallowUnknownFields()
 	var f contract.AgentsFile
 	if err := d.Decode(&f); err != nil {
-		return nil, &FileError{fmt.Errorf("reading %s%s: %w", name, position(b, err), err)}
+		return nil, &FileError{name, fmt.Errorf("reading %s%s: %w", name, position(b, err), err)}
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, &FileError{fmt.Errorf("reading %s: there is text after the JSON value", name)}
+		return nil, &FileError{name, fmt.Errorf("reading %s: there is text after the JSON value", name)}
 	}
 	if err := f.Validate(); err != nil {
-		return nil, &FileError{fmt.Errorf("checking %s: %w", name, err)}
+		return nil, &FileError{name, fmt.Errorf("checking %s: %w", name, err)}
 	}
 	return &f, nil
 }
 
 // FileError says that an agents file is not one, or breaks a rule. Its text
-// names the file.
-type FileError struct{ err error }
+// names the file, too.
+type FileError struct {
+	Name string
+	err  error
+}
 
 // Error implements error.
 func (e *FileError) Error() string { return e.err.Error() }
@@ -76,9 +79,9 @@ type UnknownAgentError struct {
 // Error names the suggestion, or all known ids.
 func (e *UnknownAgentError) Error() string {
 	if e.Suggestion != "" {
-		return fmt.Sprintf("unknown agent %q; did you mean %q", e.ID, e.Suggestion)
+		return fmt.Sprintf("unknown agent %.80q; did you mean %q", e.ID, e.Suggestion)
 	}
-	return fmt.Sprintf("unknown agent %q; known are %s", e.ID, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("unknown agent %.80q; known are %s", e.ID, strings.Join(e.Known, ", "))
 }
 
 // Find returns the agent with the given id. Its error is an

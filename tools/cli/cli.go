@@ -103,7 +103,7 @@ func (a *app) report(err error) int {
 	}
 	code, hint := classify(err)
 	if msg := err.Error(); msg != "" {
-		fmt.Fprintf(a.env.Stderr, "error: %s\n", oneLine(msg))
+		fmt.Fprintf(a.env.Stderr, "error: %s\n", shortened(oneLine(msg)))
 		if hint != "" {
 			fmt.Fprintf(a.env.Stderr, "hint: %s\n", hint)
 		}
@@ -145,6 +145,16 @@ func oneLine(s string) string {
 	return strings.Join(lines, "\n  ")
 }
 
+// shortened cuts the middle out of a message that only a hostile argument or
+// file can have made so long.
+func shortened(s string) string {
+	const most, end = 2000, 500
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most-end], "") + " … " + strings.ToValidUTF8(s[len(s)-end:], "")
+}
+
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "agent-contracts",
@@ -162,6 +172,7 @@ Start with:  agent-contracts capture codex`,
 	}
 	root.SetVersionTemplate("agent-contracts {{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.registry, "registry", "", "registry folder (default: the one around the current folder, else the one in the binary)")
+	_ = root.MarkPersistentFlagDirname("registry")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if word := firstWord(a.env.Args); c == root && word != "" {

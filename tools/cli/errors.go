@@ -12,6 +12,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
@@ -21,6 +22,8 @@ import (
 func classifyTool(err error) (code int, hint string) {
 	var agent *agents.UnknownAgentError
 	var probe *capture.UnknownProbeError
+	var file *agents.FileError
+	var broken *store.BrokenError
 	switch {
 	case errors.As(err, &agent):
 		if agent.Suggestion != "" {
@@ -35,8 +38,12 @@ func classifyTool(err error) (code int, hint string) {
 		return ExitCannotKnow, ""
 	case brokenTranscript(err):
 		return ExitUsage, ""
+	case errors.As(err, &file):
+		return ExitUsage, validateHint(file.Name)
+	case errors.As(err, &broken):
+		return ExitUsage, validateHint(broken.File)
 	case brokenFile(err):
-		return ExitUsage, "agent-contracts validate says what is wrong with the file, and where"
+		return ExitUsage, "agent-contracts validate says what is wrong with the registry, and where"
 	case cannotKnow(err):
 		return ExitCannotKnow, ""
 	}
@@ -78,8 +85,12 @@ func brokenTranscript(err error) bool {
 func brokenFile(err error) bool {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
-	var file *agents.FileError
-	return errors.As(err, &file) || errors.As(err, &syntax) || errors.As(err, &kind)
+	return errors.As(err, &syntax) || errors.As(err, &kind)
+}
+
+// validateHint names the command that finds every problem of a file.
+func validateHint(place string) string {
+	return "agent-contracts validate " + oneLine(place) + " says what is wrong, and where"
 }
 
 // cannotKnow reports what is neither the user's fault nor ours: a version that
@@ -88,7 +99,7 @@ func cannotKnow(err error) bool {
 	var unknown *capture.CannotKnowError
 	var dialect *dialectError
 	var file *fs.PathError
-	var call *syscall.Errno
+	var call syscall.Errno
 	var network *net.OpError
 	return errors.As(err, &unknown) || errors.As(err, &dialect) || errors.As(err, &file) || errors.As(err, &call) ||
 		errors.As(err, &network) || errors.Is(err, agents.ErrNoVersion) || errors.Is(err, context.DeadlineExceeded)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
@@ -49,6 +50,7 @@ func TestExitCodes(t *testing.T) {
 		"no version":         {fmt.Errorf("asking: %w", agents.ErrNoVersion), ExitCannotKnow, ""},
 		"too slow":           {fmt.Errorf("asking: %w", context.DeadlineExceeded), ExitCannotKnow, ""},
 		"no such file":       {&fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}, ExitCannotKnow, ""},
+		"broken file":        {fmt.Errorf("planning: %w", &store.BrokenError{File: "registry/policy.json", Err: errors.New("cut")}), ExitUsage, "validate registry/policy.json"},
 		"broken record":      {fmt.Errorf("reading registry/policy.json: %w", syntaxError()), ExitUsage, "agent-contracts validate"},
 		"broken transcript":  {fmt.Errorf("reading x: %w", &transcript.LineError{Line: 1, What: "cut"}), ExitUsage, ""},
 		"anything else":      {errors.New("impossible"), ExitBug, "our bug"},
@@ -76,6 +78,17 @@ func TestPanicIsOurFault(t *testing.T) {
 type panicking struct{}
 
 func (panicking) Read([]byte) (int, error) { panic("topsecret") }
+
+// TestLongMessagesAreCut: an error is for people to read.
+func TestLongMessagesAreCut(t *testing.T) {
+	var stderr bytes.Buffer
+	code := Main(context.Background(), Env{
+		Args: []string{strings.Repeat("é", 100_000)}, Stdin: &bytes.Buffer{}, Stdout: &bytes.Buffer{}, Stderr: &stderr, Getenv: func(string) string { return "" },
+	})
+	if code != ExitUsage || stderr.Len() > 3000 || !utf8.Valid(stderr.Bytes()) {
+		t.Errorf("got %d with %d bytes", code, stderr.Len())
+	}
+}
 
 // TestTalkIsNotForged: a hostile text cannot write a line of its own.
 func TestTalkIsNotForged(t *testing.T) {
