@@ -1,0 +1,223 @@
+package matrix
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+const rep = "chat-text-success"
+
+func agentsFile() *contract.AgentsFile {
+	return &contract.AgentsFile{SchemaVersion: 1, Agents: []contract.Agent{{
+		ID: "a", Tier: 0, RepresentativeProbe: rep, ProtocolFamilies: []contract.ProtocolFamily{contract.FamilyEvents, contract.FamilyPlain},
+		VersionProbe: &contract.VersionProbe{Scheme: contract.SchemePrerelease},
+	}}}
+}
+
+// seen makes an observation; minute orders them in time.
+type seen struct {
+	version, probe, shape string
+	status                contract.ReplayStatus
+	live                  bool
+	profile               string
+	minute                int
+	runner                string
+}
+
+func (s seen) observed() store.Observed {
+	at := time.Date(2026, 1, 1, 0, s.minute, 0, 0, time.UTC)
+	o := contract.Observation{
+		SchemaVersion: 1, Agent: "a", CLIVersion: s.version, Platform: "linux-x64", Probe: s.probe, ProtocolFamily: contract.FamilyEvents,
+		ValidityLevel: contract.LevelRuntimeObserved,
+		Capture:       contract.ObservationCapture{CapturedAt: at.Format(time.RFC3339), Runner: "r" + s.runner},
+		Shape:         contract.ShapeRef{Signature: contract.Sum([]byte(s.shape))},
+		ParserReplay:  contract.ParserReplay{Status: s.status},
+	}
+	if o.ParserReplay.Status == "" {
+		o.ParserReplay.Status = contract.ReplayCompatible
+	}
+	o.Extensions.Provider, o.Extensions.Profile = contract.ProviderEmulated, contract.ProfileProduction
+	if s.live {
+		o.Extensions.Provider = contract.ProviderLive
+	}
+	if s.profile != "" {
+		o.Extensions.Profile = s.profile
+	}
+	return store.Observed{Path: fmt.Sprintf("observations/a/%s/linux-x64/%d.%s.observation.json", s.version, s.minute, s.probe), Observation: o}
+}
+
+func records(list ...seen) *Records {
+	r := &Records{Agents: agentsFile()}
+	for _, s := range list {
+		r.Observations = append(r.Observations, s.observed())
+	}
+	return r
+}
+
+// claims renders a matrix as "ranges: status" lines.
+func claims(t *testing.T, r *Records) string {
+	t.Helper()
+	m, err := Build(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, e := range m.Agents {
+		lines = append(lines, strings.Join(e.VersionRanges, " || ")+": "+string(e.SupportStatus))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestClaims(t *testing.T) {
+	policy := contract.Policy{SchemaVersion: 1, Agents: []contract.AgentPolicy{{
+		Agent:         "a",
+		TooOld:        []contract.TooOld{{Below: "1.1.0", Reason: "no JSON"}},
+		KnownBreaking: []contract.KnownBreaking{{VersionRanges: []string{"=1.2.0"}, Reason: "hangs", Evidence: []string{"https://example.org/1"}}},
+	}}}
+	for _, c := range []struct {
+		name   string
+		seen   []seen
+		policy contract.Policy
+		want   string
+	}{
+		{"nothing observed, nothing claimed", nil, contract.Policy{}, ""},
+		{"one version", []seen{{version: "1.0.0", probe: rep, shape: "A"}}, contract.Policy{}, "1.0.0: version_range_verified"},
+		{"equal neighbours join", []seen{{version: "1.10.0", probe: rep, shape: "A"}, {version: "1.9.0", probe: rep, shape: "A"}}, contract.Policy{}, ">=1.9.0 <=1.10.0: version_range_verified"},
+		{"nothing is claimed across a change", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.2.0", probe: rep, shape: "B"}, {version: "1.3.0", probe: rep, shape: "A"}},
+			contract.Policy{}, "1.0.0: version_range_verified\n1.2.0: version_range_verified\n1.3.0: version_range_verified"},
+		{"a change in another probe ends a range too", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.1.0", probe: rep, shape: "A"}, {version: "1.0.0", probe: "p", shape: "X"}, {version: "1.1.0", probe: "p", shape: "Y"}},
+			contract.Policy{}, "1.0.0: version_range_verified\n1.1.0: version_range_verified"},
+		{"the representative probe decides", []seen{{version: "1.0.0", probe: "p", shape: "A"}}, contract.Policy{}, "1.0.0: unknown"},
+		{"a consumer that loses something", []seen{{version: "1.0.0", probe: rep, shape: "A", status: contract.ReplayIncompatible}}, contract.Policy{}, "1.0.0: unknown"},
+		{"no parser is no support", []seen{{version: "1.0.0", probe: rep, shape: "A", status: contract.ReplayNotRun}}, contract.Policy{}, "1.0.0: unknown"},
+		{"two emulated shapes are a dispute", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.0.0", probe: rep, shape: "B", minute: 1}}, contract.Policy{}, "1.0.0: unknown"},
+		{"a third capture decides", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.0.0", probe: rep, shape: "B", minute: 1}, {version: "1.0.0", probe: rep, shape: "A", minute: 2}}, contract.Policy{}, "1.0.0: version_range_verified"},
+		{"live variants", []seen{{version: "1.0.0", probe: rep, shape: "A", live: true}, {version: "1.0.0", probe: rep, shape: "B", live: true, minute: 1}}, contract.Policy{}, "1.0.0: server_variant_possible"},
+		{"other profiles and the version probe claim nothing", []seen{{version: "1.0.0", probe: rep, shape: "A", profile: "compatible"}, {version: "1.0.0", probe: contract.VersionProbeID, shape: "V"}}, contract.Policy{}, ""},
+		{"people decide", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.1.0", probe: rep, shape: "A"}, {version: "1.2.0", probe: rep, shape: "A"}}, policy,
+			"1.0.0: too_old\n1.1.0: version_range_verified\n1.2.0: known_breaking"},
+		{"a prerelease comes before its release", []seen{{version: "1.0.0", probe: rep, shape: "B"}, {version: "1.0.0-alpha.2", probe: rep, shape: "A"}}, contract.Policy{},
+			"1.0.0-alpha.2: version_range_verified\n1.0.0: version_range_verified"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := records(c.seen...)
+			r.Policy = c.policy
+			if got := claims(t, r); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestEntryIsValidAndSaysWhere(t *testing.T) {
+	r := records(seen{version: "1.0.0", probe: rep, shape: "A"}, seen{version: "1.1.0", probe: rep, shape: "A", minute: 5})
+	r.LatestSeen = contract.LatestSeen{Agents: []contract.LatestSeenAgent{{Agent: "a", Version: "2.0.0"}}}
+	m, err := Build(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Encode(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := contract.Validate(contract.KindSupportMatrix, Path, b); contract.HasErrors(problems) {
+		t.Fatalf("the matrix does not validate: %v", problems)
+	}
+	e := m.Agents[0]
+	if m.GeneratedAt != "2026-01-01T00:05:00Z" || *e.LastObservedAt != m.GeneratedAt || *e.LatestSeen != "2.0.0" || *e.LatestVerified != "1.1.0" {
+		t.Errorf("times and versions: %s %s %s %s", m.GeneratedAt, *e.LastObservedAt, *e.LatestSeen, *e.LatestVerified)
+	}
+	if got := e.ObservedShapes[0].Extensions.Versions; !slices.Equal(got, []string{"1.0.0", "1.1.0"}) {
+		t.Errorf("observed versions: %v", got)
+	}
+	if e.Policy.AllowRun != contract.AllowRunWarn {
+		t.Errorf("a range with unobserved versions says %s", e.Policy.AllowRun)
+	}
+}
+
+func TestLevels(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		seen []seen
+		want contract.ValidityLevel
+	}{
+		{"once", []seen{{shape: "A"}}, contract.LevelRuntimeObserved},
+		{"twice within the hour", []seen{{shape: "A"}, {shape: "A", minute: 59}}, contract.LevelRuntimeObserved},
+		{"twice, an hour apart", []seen{{shape: "A"}, {shape: "A", minute: 60}}, contract.LevelConfirmed},
+		{"on two runners", []seen{{shape: "A"}, {shape: "A", runner: "x"}}, contract.LevelConfirmed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := Levels(records(c.seen...).Observations)[contract.Sum([]byte("A"))]; got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func anySeen(t *rapid.T) []seen {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) seen {
+		return seen{
+			version: rapid.SampledFrom([]string{"1.0.0", "1.1.0", "1.2.0", "1.10.0"}).Draw(t, "version"),
+			probe:   rapid.SampledFrom([]string{rep, "p", contract.VersionProbeID}).Draw(t, "probe"),
+			shape:   rapid.SampledFrom([]string{"A", "B"}).Draw(t, "shape"),
+			status:  rapid.SampledFrom([]contract.ReplayStatus{contract.ReplayCompatible, contract.ReplayIncompatible}).Draw(t, "status"),
+			live:    rapid.Bool().Draw(t, "live"),
+			minute:  rapid.IntRange(0, 300).Draw(t, "minute"),
+		}
+	}), 0, 12).Draw(t, "seen")
+}
+
+// The same records in any order give the same bytes.
+func TestOrderDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := anySeen(t)
+		// Two records of one place are one record.
+		slices.SortFunc(list, func(a, b seen) int { return strings.Compare(a.observed().Path, b.observed().Path) })
+		list = slices.CompactFunc(list, func(a, b seen) bool { return a.observed().Path == b.observed().Path })
+		a := encode(t, records(list...))
+		b := encode(t, records(rapid.Permutation(list).Draw(t, "order")...))
+		if !bytes.Equal(a, b) {
+			t.Fatal("another order gives another matrix")
+		}
+	})
+}
+
+// What a version is verified for never comes from another version: without any
+// observation of its own a version is in no exact claim.
+func TestOnlyObservedVersionsBoundARange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := anySeen(t)
+		m, err := Build(records(list...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range m.Agents {
+			for _, v := range strings.Fields(strings.NewReplacer(">=", "", "<=", "").Replace(e.VersionRanges[0])) {
+				if !slices.ContainsFunc(list, func(s seen) bool { return s.version == v && s.probe != contract.VersionProbeID }) {
+					t.Fatalf("the bound %s of a range was never observed", v)
+				}
+			}
+		}
+	})
+}
+
+func encode(t *rapid.T, r *Records) []byte {
+	m, err := Build(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Encode(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
