@@ -40,14 +40,19 @@ func (w *world) fill(dir string, pages int64) (free func()) {
 	return func() { must(w.t, os.Remove(filler)) }
 }
 
-func TestFullRegistry(t *testing.T) { testFull(t, func(w *world) string { return w.reg }) }
+// No room at all, room for a few records, room for nearly all of them.
+func TestFullRegistry(t *testing.T) {
+	testFull(t, func(w *world) string { return w.reg }, 0, 4, 10)
+}
 
-func TestFullState(t *testing.T) { testFull(t, func(w *world) string { return filepath.Dir(w.priv) }) }
+func TestFullState(t *testing.T) {
+	testFull(t, func(w *world) string { return filepath.Dir(w.priv) }, 0, 4)
+}
 
-// testFull captures with less and less room on one of the disks, and then with
+// testFull captures with so little room on one of the disks, and then with
 // enough.
-func testFull(t *testing.T, folder func(*world) string) {
-	for _, pages := range []int64{0, 1, 4, 10} {
+func testFull(t *testing.T, folder func(*world) string, room ...int64) {
+	for _, pages := range room {
 		t.Run(fmt.Sprintf("%d_pages", pages), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, fakeTurn)

@@ -99,11 +99,6 @@ func MakePlan(ctx context.Context, opts Options) (*Plan, error) {
 		if a.Install == nil {
 			return nil, &CannotKnowError{What: fmt.Sprintf("%s cannot be captured: %s", a.ID, a.Exemption)}
 		}
-		version, notes, err := resolveVersion(ctx, opts, a, t)
-		if err != nil {
-			return nil, err
-		}
-		plan.Notes = append(plan.Notes, notes...)
 		words := opts.Probes
 		if len(t.Probes) > 0 {
 			words = t.Probes
@@ -112,6 +107,11 @@ func MakePlan(ctx context.Context, opts Options) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
+		version, notes, err := resolveVersion(ctx, opts, a, t)
+		if err != nil {
+			return nil, err
+		}
+		plan.Notes = append(plan.Notes, notes...)
 		plan.Cells = append(plan.Cells, cells(a, version, launchable(a, version, probes, plan), t.Profile, max(opts.Repeat, 1))...)
 	}
 	if len(plan.Cells) == 0 {
@@ -143,16 +143,19 @@ const MaxLiveRuns = 24
 
 // Run captures what the options ask for and publishes it.
 func Run(ctx context.Context, opts Options) (*Report, error) {
+	if err := opts.Registry.CheckWritable(ctx); err != nil {
+		return nil, err
+	}
+	c, err := newCapturer(opts)
+	if err != nil {
+		return nil, err
+	}
 	plan, err := MakePlan(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	if opts.Live && len(plan.Cells) > MaxLiveRuns {
-		return nil, fmt.Errorf("a live capture of %d runs costs too much: at most %d at once; name fewer versions or probes", len(plan.Cells), MaxLiveRuns)
-	}
-	c, err := newCapturer(ctx, opts)
-	if err != nil {
-		return nil, err
+		return nil, &CannotKnowError{What: fmt.Sprintf("a live capture of %d runs costs too much: at most %d at once; name fewer versions or probes", len(plan.Cells), MaxLiveRuns)}
 	}
 	id, err := planHash(opts, plan)
 	if err != nil {
@@ -183,12 +186,9 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	return report, r.finish()
 }
 
-func newCapturer(ctx context.Context, opts Options) (*capturer, error) {
+func newCapturer(opts Options) (*capturer, error) {
 	c := &capturer{opts: opts}
-	err := opts.Registry.CheckWritable(ctx)
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	if c.agentsFile, err = loadAgents(opts.Registry); err != nil {
 		return nil, err
 	}

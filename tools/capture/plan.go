@@ -121,7 +121,13 @@ func selectProbes(reg *store.Registry, words []string) ([]string, error) {
 			return nil, fmt.Errorf("%w: it has %s", &UnknownProbeError{ID: w}, strings.Join(known, ", "))
 		}
 	}
-	return unique(out), nil
+	out = unique(out)
+	for _, id := range out { // a broken one is found before anything runs
+		if _, err := LoadProbe(reg, id); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func unique(in []string) []string {

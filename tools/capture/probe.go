@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,13 +69,13 @@ func LoadProbe(reg *store.Registry, id string) (*Probe, error) {
 		}
 		rel := strings.TrimPrefix(f, dir+"/")
 		sums[rel] = contract.Sum(b)
-		if err := p.take(rel, b); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", f, err)
+		if err := p.take(f, rel, b); err != nil {
+			return nil, err
 		}
 	}
 	for _, want := range contract.ProbeFiles {
 		if sums[want] == "" {
-			return nil, fmt.Errorf("probe %s has no %s", id, want)
+			return nil, &store.BrokenError{File: dir, Err: fmt.Errorf("the probe has no %s", want)}
 		}
 	}
 	if p.Revision, err = contract.Hash(sums); err != nil {
@@ -85,23 +84,26 @@ func LoadProbe(reg *store.Registry, id string) (*Probe, error) {
 	return p, nil
 }
 
-func (p *Probe) take(rel string, b []byte) error {
+// take takes in one file of the folder. place is its place in the registry.
+func (p *Probe) take(place, rel string, b []byte) error {
 	switch rel {
 	case "prompt.md":
 		p.Prompt = strings.TrimRight(string(b), "\n")
 	case "scenario.json":
-		if err := json.Unmarshal(b, &p.Scenario); err != nil {
+		if err := store.Decode(place, b, &p.Scenario); err != nil {
 			return err
 		}
-		return p.Scenario.Validate()
+		if err := p.Scenario.Validate(); err != nil {
+			return &store.BrokenError{File: place, Err: err}
+		}
 	case "expected-min-events.json":
-		return json.Unmarshal(b, &p.Expectation)
+		return store.Decode(place, b, &p.Expectation)
 	case "env-policy.json":
-		return json.Unmarshal(b, &p.EnvPolicy)
+		return store.Decode(place, b, &p.EnvPolicy)
 	default:
 		name, ok := strings.CutPrefix(rel, "fixture-files/")
 		if !ok {
-			return errors.New("a probe has no such file")
+			return &store.BrokenError{File: place, Err: errors.New("a probe has no such file")}
 		}
 		p.Files = append(p.Files, ProbeFile{Path: name, Content: b})
 	}

@@ -12,14 +12,16 @@ import (
 
 const redactVersion = redact.Version
 
+const vocabularyFile = "registry/vocabulary.json"
+
 func loadRedactor(reg *store.Registry, f *contract.Families) (*redact.Redactor, error) {
-	b, err := reg.ReadFile("registry/vocabulary.json")
+	b, err := reg.ReadFile(vocabularyFile)
 	if err != nil {
 		return nil, err
 	}
 	v, err := redact.ParseVocabulary(b)
 	if err != nil {
-		return nil, fmt.Errorf("reading registry/vocabulary.json: %w", err)
+		return nil, &store.BrokenError{File: vocabularyFile, Err: err}
 	}
 	return redact.New(f, v)
 }

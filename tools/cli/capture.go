@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -78,9 +77,6 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 		}
 		return a.printPlan(f, plan)
 	}
-	if err := writable(c.Context(), opts.Registry); err != nil {
-		return err
-	}
 	show := newProgress(a)
 	opts.Progress = show.update
 	report, err := capture.Run(c.Context(), opts)
@@ -95,15 +91,6 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 		return err
 	}
 	return captureExit(f, report)
-}
-
-// writable says before anything runs that its result could not be kept.
-func writable(ctx context.Context, reg *store.Registry) error {
-	tx, err := reg.Begin(ctx)
-	if err == nil {
-		tx.Discard()
-	}
-	return err
 }
 
 func (a *app) captureOptions(f *captureFlags, args []string) (capture.Options, error) {
@@ -150,6 +137,8 @@ func (f *captureFlags) check(args []string) error {
 		return &Exit{Code: ExitUsage, Err: fmt.Errorf("name an agent to capture"), Hint: "for example: agent-contracts capture codex"}
 	case given > 1:
 		return usage("give agents, --input or --like, not several of them")
+	case len(f.probes) == 0:
+		return usage("--probe names no probe: want ids, basic or all")
 	case f.repeat < 1 || f.repeat > 1000:
 		return usage("--repeat %d: want 1 to 1000", f.repeat)
 	case f.failOn != "" && f.failOn != "new":
@@ -172,7 +161,8 @@ func (a *app) targets(f *captureFlags, reg *store.Registry, args []string) ([]ca
 		targets, err := capture.InputTargets(reg, f.input, b)
 		return targets, badInput(err)
 	case len(f.like) > 0:
-		return capture.LikeTargets(reg, f.like)
+		targets, err := capture.LikeTargets(reg, f.like)
+		return targets, badInput(err)
 	}
 	var out []capture.Target
 	for _, s := range args {

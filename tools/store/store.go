@@ -8,6 +8,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -108,10 +109,47 @@ func (r *Registry) ReadJSON(rel string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("reading %s: %w (run `agent-contracts validate %s`)", rel, err, rel)
+	return Decode(rel, b, v)
+}
+
+// BrokenError says that a file of a registry is not what it should be.
+type BrokenError struct {
+	File string
+	Line int // 0 when the file as a whole is meant
+	Err  error
+}
+
+// Error implements error.
+func (e *BrokenError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("reading %s: %v", e.File, e.Err)
 	}
-	return nil
+	return fmt.Sprintf("reading %s:%d: %v", e.File, e.Line, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *BrokenError) Unwrap() error { return e.Err }
+
+// Decode decodes the JSON of a file of the registry. Its error is a
+// *BrokenError.
+func Decode(rel string, b []byte, v any) error {
+	err := json.Unmarshal(b, v)
+	if err == nil {
+		return nil
+	}
+	broken := &BrokenError{File: rel, Err: err}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	offset := int64(-1)
+	if errors.As(err, &syntax) {
+		offset = syntax.Offset
+	} else if errors.As(err, &kind) {
+		offset = kind.Offset
+	}
+	if 0 <= offset && offset <= int64(len(b)) {
+		broken.Line = 1 + bytes.Count(b[:offset], []byte("\n"))
+	}
+	return broken
 }
 
 // Families returns registry/families.json.
