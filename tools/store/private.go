@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
 
@@ -108,11 +107,8 @@ func (s *RawStore) Put(bundle string, meta RawMeta) error {
 }
 
 // WritePrivate replaces a file of the private side atomically, readable by its
-// owner only. The temporary file lies beside it: by default renameio writes to
-// TMPDIR, where a kill -9 would leave raw bytes behind.
-func WritePrivate(path string, b []byte) error {
-	return renameio.WriteFile(path, b, 0o600, renameio.WithTempDir(filepath.Dir(path)))
-}
+// owner only.
+func WritePrivate(path string, b []byte) error { return writeAtomic(path, b, 0o600) }
 
 // Stat returns what is known of a bundle, or an error that wraps
 // fs.ErrNotExist.

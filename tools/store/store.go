@@ -24,6 +24,9 @@ import (
 // AgentsFile is the file that marks a folder as a registry.
 const AgentsFile = "registry/agents.json"
 
+// FamiliesFile has the rules of every protocol family and dialect.
+const FamiliesFile = "registry/families.json"
+
 // Registry is a registry opened for reading; on-disk ones can be written by a
 // Transaction. Paths in a registry are relative and use forward slashes.
 type Registry struct {
@@ -155,7 +158,7 @@ func Decode(rel string, b []byte, v any) error {
 // Families returns registry/families.json.
 func (r *Registry) Families() (*contract.Families, error) {
 	f := &contract.Families{}
-	return f, r.ReadJSON("registry/families.json", f)
+	return f, r.ReadJSON(FamiliesFile, f)
 }
 
 // Shape returns the shape with the signature, or an error that wraps

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 )
 
 // pendingDir holds transactions that are being written. A transaction counts
@@ -133,7 +132,7 @@ func (t *Transaction) ReadFile(rel string) ([]byte, error) {
 
 // Commit makes every staged file visible.
 func (t *Transaction) Commit() error {
-	err := renameio.WriteFile(filepath.Join(t.dir, commitMarker), nil, 0o644, renameio.WithTempDir(t.dir))
+	err := writeAtomic(filepath.Join(t.dir, commitMarker), nil, 0o644)
 	if err != nil {
 		t.Discard()
 		return fmt.Errorf("committing to registry %s: %w", t.reg.dir, err)
@@ -237,4 +236,26 @@ func writeSynced(p string, content []byte) error {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
+}
+
+// writeAtomic replaces a file in one step. The temporary file lies beside it and
+// not in TMPDIR, where renameio puts it: there a kill -9 would leave raw bytes
+// behind for everybody.
+func writeAtomic(path string, content []byte, mode fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close(), os.Chmod(f.Name(), mode))
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
 }
