@@ -232,7 +232,7 @@ type watch struct {
 // newWatch starts to count. At change number at, from 1, it calls act.
 func (w *world) newWatch(at int, act func()) *watch {
 	w.t.Helper()
-	dirs := []string{w.reg, filepath.Join(w.reg, "registry")}
+	dirs := []string{w.reg, filepath.Join(w.reg, "registry"), filepath.Join(w.dir, "tmp")}
 	for _, d := range []string{"", "run", "jobs", "raw"} { // before the capture makes them
 		dir := filepath.Join(w.priv, d)
 		must(w.t, os.MkdirAll(dir, 0o711))

@@ -206,7 +206,7 @@ func newCapturer(opts Options) (*capturer, error) {
 }
 
 // planHash identifies a capture for resuming: the same cells with the same
-// questions against the same registry.
+// questions and rules against the same registry.
 func planHash(opts Options, plan *Plan) (contract.Digest, error) {
 	revisions := map[string]contract.Digest{}
 	for _, cell := range plan.Cells {
@@ -216,8 +216,16 @@ func planHash(opts Options, plan *Plan) (contract.Digest, error) {
 		}
 		revisions[cell.Probe] = p.Revision
 	}
+	rules := map[string]contract.Digest{}
+	for _, f := range []string{store.AgentsFile, store.FamiliesFile, vocabularyFile} {
+		b, err := opts.Registry.ReadFile(f)
+		if err != nil {
+			return "", err
+		}
+		rules[f] = contract.Sum(b)
+	}
 	return contract.Hash(map[string]any{
-		"cells": plan.Cells, "probes": revisions, "registry": opts.Registry.Dir(),
+		"cells": plan.Cells, "probes": revisions, "rules": rules, "registry": opts.Registry.Dir(),
 		"bin": opts.Bin, "live": opts.Live, "chunk": opts.ChunkRunes, "tool": contract.ToolVersion,
 	})
 }

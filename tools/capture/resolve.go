@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -166,6 +167,9 @@ func InputTargets(reg *store.Registry, name string, b []byte) ([]Target, error) 
 	d.DisallowUnknownFields()
 	if err := d.Decode(&list); err != nil {
 		return nil, fmt.Errorf("reading the capture input %s: %w", name, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("reading the capture input %s: there is text after the JSON value", name)
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("reading the capture input %s: it is empty", name)

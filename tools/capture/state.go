@@ -45,6 +45,7 @@ type run struct {
 const resumeWindow = 24 * time.Hour
 
 // openRun takes up the newest interrupted run of the same plan, or starts one.
+// Interrupted runs that nobody may take up any more are removed.
 func openRun(stateDir string, plan contract.Digest, now time.Time) (r *run, resumed bool, err error) {
 	jobs := filepath.Join(stateDir, "jobs")
 	if err := os.MkdirAll(jobs, 0o700); err != nil {
@@ -81,12 +82,20 @@ func findInterrupted(jobs string, plan contract.Digest, now time.Time) (*run, er
 		if err != nil || json.Unmarshal(b, r) != nil {
 			continue // it was killed before its first write
 		}
-		if r.Finished || r.PlanHash != plan || now.Sub(r.CreatedAt) > resumeWindow {
+		expired := now.Sub(r.CreatedAt) > resumeWindow
+		if r.Finished || r.PlanHash != plan && !expired {
 			continue
 		}
 		r.lock = flock.New(filepath.Join(r.dir, "lock"))
-		if ok, err := r.lock.TryLock(); err == nil && ok {
+		if ok, err := r.lock.TryLock(); err != nil || !ok {
+			continue // somebody works on it
+		}
+		if !expired {
 			return r, nil
+		}
+		// Its recordings are not in the raw store, so nobody else removes them.
+		if err := errors.Join(os.RemoveAll(r.dir), r.lock.Close()); err != nil {
+			return nil, fmt.Errorf("removing an expired run: %w", err)
 		}
 	}
 	return nil, nil

@@ -1,0 +1,65 @@
+package capture
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+// now is the time of every test.
+var now = time.Date(2026, 6, 27, 10, 0, 0, 123e6, time.UTC)
+
+// newRegistry returns a registry with the repository's agents, families,
+// vocabulary and probes, and no record.
+func newRegistry(t *testing.T) *store.Registry {
+	t.Helper()
+	dir := t.TempDir()
+	for _, d := range []string{"registry", "probes"} {
+		must(t, os.CopyFS(filepath.Join(dir, d), os.DirFS(filepath.Join("..", "..", d))))
+	}
+	must(t, os.RemoveAll(filepath.Join(dir, "registry", "support-matrix.json"))) // it names records
+	r, err := store.Open(dir)
+	must(t, err)
+	return r
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func agent(t *testing.T, reg *store.Registry, id string) *contract.Agent {
+	t.Helper()
+	file, err := loadAgents(reg)
+	must(t, err)
+	a := file.Agent(id)
+	if a == nil {
+		t.Fatalf("no agent %q", id)
+	}
+	return a
+}
+
+// result is the outcome of a cell whose fixture holds the text, with a shape of
+// that name.
+func result(version, shape, text string) *CellResult {
+	fixture := `{"dir":"cli->server","stream":"stdout","at_ms":0,"data":"` + text + `\n"}` + "\n"
+	s := &contract.Shape{SchemaVersion: contract.SchemaVersion, ProtocolFamily: contract.FamilyEvents, Signature: contract.Sum([]byte(shape))}
+	c := Cell{ID: version + "." + text, Group: "codex@" + version, Agent: "codex", Version: version, Probe: "chat-text-success", Profile: contract.ProfileProduction, Repeat: 1}
+	o := &contract.Observation{
+		SchemaVersion: contract.SchemaVersion, Agent: c.Agent, CLIVersion: version, Platform: contract.HostPlatform(), Probe: c.Probe,
+		ProtocolFamily: s.ProtocolFamily, Shape: contract.ShapeRef{Signature: s.Signature, Path: s.Path()},
+		Capture: contract.ObservationCapture{CapturedAt: now.Format(capturedAtLayout), RawClientTranscriptSHA256: contract.Sum([]byte(text))},
+	}
+	o.Extensions.Profile = c.Profile
+	o.Extensions.FixtureSHA256 = contract.Sum([]byte(fixture))
+	return &CellResult{
+		Cell: c, Observation: o, Shape: s, Fixture: fixture, Redaction: contract.RedactionPassed, Verdict: contract.VerdictSameShape, Known: true,
+		Goldens: map[string]string{AdapterOpenDesign: "{}\n", AdapterReference: "{}\n"},
+	}
+}

@@ -1,0 +1,105 @@
+package capture
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+// changed returns a result of a known shape after a change.
+func changed(change func(*CellResult)) *CellResult {
+	r := result("0.133.0", "s", "a")
+	change(r)
+	return r
+}
+
+var (
+	known   = changed(func(*CellResult) {})
+	fresh   = changed(func(r *CellResult) { r.Known, r.Verdict = false, contract.VerdictCompatibleNewShape })
+	variant = changed(func(r *CellResult) { r.Known, r.Verdict = false, contract.VerdictServerVariant })
+	broken  = changed(func(r *CellResult) { r.Known, r.Verdict = false, contract.VerdictParserIncompatible })
+	unmet   = changed(func(r *CellResult) {
+		r.Observation.Extensions.Violations = []contract.ContractViolation{{Path: "/must_see/0", Expected: "e", Actual: "a"}}
+	})
+	unknown  = &CellResult{Cell: known.Cell, Problem: "no answer"}
+	rejected = &CellResult{Cell: known.Cell, Problem: "words", Verdict: contract.VerdictRedactionFailed, Redaction: contract.RedactionReview}
+	failed   = &CellResult{Cell: known.Cell, Problem: "leak", Verdict: contract.VerdictRedactionFailed, Redaction: contract.RedactionFailed}
+)
+
+// The codes of FINE-PRINT 13 and 18. The worst counts, in any order: 4 before
+// 3 before 1.
+func TestExitCode(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		results   []*CellResult
+		want, new int // without and with --fail-on new
+	}{
+		{"nothing", nil, 0, 0},
+		{"known", []*CellResult{known, known}, 0, 0},
+		{"a compatible new shape", []*CellResult{known, fresh}, 0, 1},
+		{"a server variant", []*CellResult{variant}, 0, 1},
+		{"an incompatible shape", []*CellResult{broken, known}, 1, 1},
+		{"an expectation that does not hold", []*CellResult{known, unmet}, 1, 1},
+		{"something unknown", []*CellResult{broken, unknown, unmet}, 3, 3},
+		{"unknown after incompatible", []*CellResult{unknown, broken}, 3, 3},
+		{"redaction wants a person", []*CellResult{unknown, rejected, broken}, 4, 4},
+		{"redaction failed", []*CellResult{failed, unknown}, 4, 4},
+		{"redaction failed last", []*CellResult{known, unknown, broken, failed}, 4, 4},
+	} {
+		r := &Report{Results: c.results}
+		if got := r.ExitCode(false); got != c.want {
+			t.Errorf("%s: exit code %d, want %d", c.name, got, c.want)
+		}
+		if got := r.ExitCode(true); got != c.new {
+			t.Errorf("%s with --fail-on new: exit code %d, want %d", c.name, got, c.new)
+		}
+	}
+}
+
+func TestNextStep(t *testing.T) {
+	for _, c := range []struct {
+		results []*CellResult
+		says    string
+	}{
+		{[]*CellResult{known}, "every shape was known"},
+		{[]*CellResult{known, fresh, fresh}, "1 new shape(s) (" + fresh.Shape.Signature.Short()},
+		{[]*CellResult{fresh, unknown}, "tell nothing"},
+		{[]*CellResult{unknown, rejected}, "registry/vocabulary.json"},
+	} {
+		if got := (&Report{Results: c.results}).NextStep(); !strings.Contains(got, c.says) {
+			t.Errorf("next step %q, want one that says %q", got, c.says)
+		}
+	}
+}
+
+func TestRowsAndDetails(t *testing.T) {
+	for _, r := range []*CellResult{known, fresh, variant, broken, unmet, unknown, rejected, failed} {
+		if row := r.Row(); len(row) != 9 || row[2] != "chat-text-success" {
+			t.Errorf("row %q, want nine cells", row)
+		}
+		if r.Summary() == "" {
+			t.Errorf("no summary of %+v", r)
+		}
+	}
+	if row := unknown.Row(); row[3] != "-" || row[4] != "-" || row[5] != "-" {
+		t.Errorf("row %q claims what nobody knows", row)
+	}
+	other := changed(func(r *CellResult) { r.Cell.Profile = contract.ProfileCompatible })
+	if row := other.Row(); row[2] != "chat-text-success (compatible)" {
+		t.Errorf("row %q does not name the profile", row)
+	}
+	limit := changed(func(r *CellResult) { r.Observation.Extensions.EndReason = "output_limit" })
+	got := strings.Join((&Report{Results: []*CellResult{unknown, rejected, unmet, limit, known}}).Details(), "\n")
+	for _, want := range []string{
+		"codex@0.133.0 chat-text-success: cannot know: no answer", "redaction manual_review_required: words",
+		"expectation /must_see/0: wanted e, got a", "the capture ended the run: output_limit of 32 MiB",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the details do not say %q:\n%s", want, got)
+		}
+	}
+	if n := strings.Count(got, "\n"); n != 3 {
+		t.Errorf("%d lines, want 4: what is as known needs none\n%s", n+1, got)
+	}
+}
