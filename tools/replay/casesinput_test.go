@@ -130,7 +130,8 @@ func (j *judge) variants(in *caseInput) {
 }
 
 // changes are the members of a variant that change the input.
-var changes = []string{"message", "extra_stderr", "stdout", "stderr", "exit_code", "cancel_requested", "no_kill_record", "drop_frames", "timed_out"}
+var changes = []string{"message", "extra_stderr", "stdout", "stderr", "exit_code", "cancel_requested", "no_kill_record", "drop_frames", "timed_out",
+	"no_response", "text", "agent"}
 
 // vary applies a variant; false if it asks for a change that is not known.
 func (in *caseInput) vary(v map[string]json.RawMessage) (*caseInput, bool) {
@@ -147,6 +148,9 @@ func (in *caseInput) vary(v map[string]json.RawMessage) (*caseInput, bool) {
 		if !slices.Contains(changes, k) {
 			if statements[k] == nil {
 				return nil, false
+			}
+			if k == "run_result" {
+				out.change(k, raw)
 			}
 			continue
 		}
@@ -172,6 +176,16 @@ func (in *caseInput) change(key string, raw json.RawMessage) bool {
 		return in.process != nil && json.Unmarshal(raw, &in.process.ExitCode) == nil
 	case "timed_out":
 		return in.process != nil && json.Unmarshal(raw, &in.process.TimedOut) == nil
+	case "run_result":
+		if strings.HasSuffix(word(raw), " if cancel requested") {
+			in.cancelled = true
+		}
+	case "text":
+		in.stderr = []byte(word(raw) + "\n")
+	case "agent":
+		in.agent = word(raw)
+	case "no_response":
+		in.hangInQuestion()
 	case "cancel_requested":
 		in.cancelled = true
 		if in.records != nil {
@@ -219,6 +233,39 @@ func withMessage(stdout []byte, message string) []byte {
 		out.Write(append(b, '\n'))
 	}
 	return out.Bytes()
+}
+
+// hangInQuestion ends the records at the CLI's last question, which nobody
+// answers until the harness loses patience.
+func (in *caseInput) hangInQuestion() {
+	if in.records == nil {
+		return
+	}
+	last := 0
+	for i := range in.records.Records {
+		if bytes.Contains(in.records.Records[i].Line(), []byte(`"type":"extension_ui_request"`)) {
+			last = i
+		}
+	}
+	in.records.Records = append(in.records.Records[:last+1],
+		transcript.Record{Dir: transcript.Process, Event: transcript.EventTimeout, Signal: "SIGTERM", Reason: transcript.ReasonIdleTimeout},
+		transcript.Record{Dir: transcript.Process, Event: transcript.EventExit, Signal: "SIGTERM"})
+}
+
+// stderrOfProducts judges a case with one stderr for each product of a name.
+func (j *judge) stderrOfProducts() bool {
+	files := slices.DeleteFunc(slices.Clone(j.c.Input.Files), func(n string) bool {
+		return !strings.HasPrefix(n, "stderr.") || n == "stderr.txt" || strings.HasSuffix(n, ".hex")
+	})
+	for _, name := range files {
+		b, err := os.ReadFile(filepath.Join(j.c.dir, filepath.Base(name)))
+		if err != nil {
+			j.skipped = append(j.skipped, name)
+			continue
+		}
+		j.expect(name+" ", &caseInput{agent: j.c.Agent, dialect: j.c.dialect(), process: j.c.Input.Process, stderr: b}, j.c.Expect)
+	}
+	return len(files) > 0
 }
 
 // wordLists judges a case that lists texts: those of texts.txt mean a hard

@@ -15,6 +15,7 @@ const (
 	didText
 	didToolUse
 	didToolResult
+	didAsk // the CLI asked a question and waits
 )
 
 // segment is one text of the model. Its deltas stay with it until the end, so

@@ -26,6 +26,16 @@ const (
 	DialectClaudeJSON = "claude-json" // --output-format json: one object, or an array of all frames
 	DialectPlain      = "plain"
 	DialectVersion    = "version"
+	DialectGemini     = "gemini"
+	DialectOpenCode   = "opencode" // kilo and mimo too
+	DialectKimi       = "kimi"     // kimi-cli and kimi-code
+	DialectCursor     = "cursor-agent"
+	DialectCopilot    = "copilot"
+	DialectDroid      = "droid"
+	DialectPiJSON     = "pi-json"
+	DialectQwen       = "qwen"
+	DialectQoder      = "qoder"
+	DialectAmp        = "amp"
 )
 
 // ErrNoReader says that the reference has no reader for a dialect; a reading
@@ -33,9 +43,16 @@ const (
 var ErrNoReader = errors.New("the reference has no reader for this dialect")
 
 // Supports reports whether the reference reads the dialect.
-func Supports(d *contract.Dialect) bool { return d != nil && newDialect(d.ID, newRun()) != nil }
+func Supports(d *contract.Dialect) bool { return d != nil && newDialect(d.ID, "", newRun()) != nil }
 
-func newDialect(id string, r *run) dialect {
+// claudeLike are the agents that print Claude's frames in a way of their own;
+// their captures may be kept under either dialect.
+var claudeLike = map[string]string{"qwen": DialectQwen, "qoder": DialectQoder, "amp": DialectAmp}
+
+func newDialect(id, agent string, r *run) dialect {
+	if own := claudeLike[agent]; own != "" && id == DialectClaude {
+		id = own
+	}
 	switch id {
 	case DialectCodex, DialectCodexMsg:
 		return newCodex(r)
@@ -45,6 +62,26 @@ func newDialect(id string, r *run) dialect {
 		return &plain{}
 	case DialectVersion:
 		return &plain{before: contract.StagePreflight}
+	case DialectGemini:
+		return &gemini{r: r}
+	case DialectOpenCode:
+		return newOpenCode(r)
+	case DialectKimi:
+		return &kimi{r: r}
+	case DialectCursor:
+		return &cursor{r: r}
+	case DialectCopilot:
+		return newCopilot(r)
+	case DialectDroid:
+		return &droid{r: r}
+	case DialectPiJSON:
+		return newPi(r)
+	case DialectQwen:
+		return &qwen{claude: newClaude(r)}
+	case DialectQoder:
+		return qoder{newClaude(r)}
+	case DialectAmp:
+		return &amp{claude: newClaude(r)}
 	}
 	return nil
 }
@@ -69,14 +106,14 @@ type Reader struct {
 }
 
 // NewReader returns a reader for a dialect, or an error that wraps
-// ErrNoReader. agent is an agent's id; it decides nothing yet but which texts
-// mean what.
+// ErrNoReader. agent is an agent's id; it decides which texts mean what, and
+// for the agents of claudeLike how Claude's frames are read.
 func NewReader(d *contract.Dialect, agent string) (*Reader, error) {
 	if d == nil {
 		return nil, errors.New("reading a transcript: no dialect given")
 	}
 	r := newRun()
-	format := newDialect(d.ID, r)
+	format := newDialect(d.ID, agent, r)
 	if format == nil {
 		return nil, fmt.Errorf("reading a transcript of dialect %q: %w", d.ID, ErrNoReader)
 	}

@@ -76,6 +76,21 @@ type outcome struct {
 	before contract.FailureStage
 	// endless says that the format has no terminal frame.
 	endless bool
+	// cancelled says that the CLI reported a cancellation.
+	cancelled bool
+	// exits says what an exit code of this family means, nil for an unknown
+	// one. printsErrors reports whether a stderr line (lower case) is the error
+	// of a run whose frames say success. Both may be nil.
+	exits        func(code int) *verdict
+	printsErrors func(line string) bool
+}
+
+// exit reads the exit code in the family's own table.
+func (o *outcome) exit(e Ending) *verdict {
+	if o.exits == nil || e.ExitCode == nil || e.Signal != "" {
+		return nil
+	}
+	return o.exits(*e.ExitCode)
 }
 
 // judge decides RunResult and Failure. The precedence is rule 1 of the cases:
@@ -103,8 +118,13 @@ func (r *Reader) judge(e Ending) {
 func (r *Reader) judgeFrames(e Ending, o outcome) {
 	switch {
 	case o.ended && o.ok:
-		r.succeedIfAlive()
+		r.judgeSuccess(o)
+	case o.cancelled:
+		r.cancel()
 	case o.ended || len(o.texts) > 0 || o.code != nil:
+		if o.code == nil {
+			o.code = o.exit(e)
+		}
 		v := classify(evidence{agent: r.agent, texts: o.texts, code: o.code, weak: r.stderr})
 		switch {
 		case v != nil:
@@ -122,6 +142,29 @@ func (r *Reader) judgeFrames(e Ending, o outcome) {
 	}
 }
 
+// judgeSuccess decides a run whose frames say success. A family whose CLI is
+// known to say so after an error has its stderr asked first.
+func (r *Reader) judgeSuccess(o outcome) {
+	if o.printsErrors == nil {
+		r.succeedIfAlive()
+		return
+	}
+	for l := range strings.Lines(string(r.stderr)) {
+		norm := normalizeText(l)
+		if !o.printsErrors(norm) {
+			continue
+		}
+		v := classifyText(r.agent, norm)
+		if v == nil {
+			v = &streamError
+		}
+		r.run.failed(strings.TrimSpace(l))
+		r.fail(*v)
+		return
+	}
+	r.succeedIfAlive()
+}
+
 // judgeEnd decides a run whose frames stop before the terminal one.
 func (r *Reader) judgeEnd(e Ending, o outcome) {
 	alive := r.run.last == didText && !r.run.open()
@@ -131,7 +174,7 @@ func (r *Reader) judgeEnd(e Ending, o outcome) {
 	case e.TimedOut:
 		r.judgeTimeout(e)
 	case e.NotStarted || !clean(e) || e.Killed:
-		r.judgeExit(e)
+		r.judgeExit(e, o)
 	case alive && o.textEnds:
 		r.succeed()
 	default:
@@ -175,13 +218,14 @@ func (r *Reader) judgeTimeout(e Ending) {
 
 // judgeExit decides by exit code or signal; words on stdout or stderr say more
 // unless the process crashed.
-func (r *Reader) judgeExit(e Ending) {
+func (r *Reader) judgeExit(e Ending, o outcome) {
 	byExit := exitVerdict(e)
-	if byExit.Detail != "process_crashed" && byExit.Detail != "interrupted" {
-		if v := r.lastWords(); v != nil {
-			r.fail(*v)
-			return
-		}
+	known := o.exit(e)
+	if known != nil {
+		byExit = *known
+	}
+	if v := r.lastWords(); v != nil && (byExit.Detail != "process_crashed" && byExit.Detail != "interrupted" || o.exits != nil && v.Category == contract.CategoryAuth) {
+		byExit = *v
 	}
 	r.fail(byExit)
 }
@@ -199,7 +243,7 @@ func (r *Reader) judgePlain(e Ending, o outcome) {
 	case e.TimedOut:
 		r.judgeTimeout(e)
 	case e.NotStarted || !clean(e) || e.Killed:
-		r.judgeExit(e)
+		r.judgeExit(e, o)
 	case isError != nil:
 		r.fail(*isError)
 	case text != "":
@@ -265,7 +309,7 @@ func (r *Reader) fail(v verdict) {
 
 func (r *Reader) stage() contract.FailureStage {
 	switch {
-	case r.run.open() || r.run.last == didToolResult:
+	case r.run.open() || r.run.last == didToolResult || r.run.last == didAsk:
 		return contract.StageToolExecution
 	case r.run.last == didText:
 		return contract.StageChildClose

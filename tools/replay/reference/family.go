@@ -1,0 +1,255 @@
+package reference
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+)
+
+// lost counts a frame that nobody knows and keeps it visible.
+func (r *run) lost(kind string, frame []byte) {
+	if kind == "" {
+		kind = "no type"
+	}
+	r.out.unknown(kind)
+	r.raw(frame)
+}
+
+// announce records a call. Families repeat a call to report its progress, which
+// is no second announcement.
+func (r *run) announce(id, name string, input event.Value) {
+	if id == "" || !r.known(id) {
+		r.toolUse(id, name, input, "")
+	}
+}
+
+// tokenPath is one count of the daemon's vocabulary and where a family keeps it.
+type tokenPath struct {
+	name string
+	path []string
+}
+
+// counts replaces the run's token counts by those of u, or with add adds to
+// them. It does nothing when u has none.
+func (r *run) counts(u rawjson.Value, paths []tokenPath, add bool) {
+	before := map[string]int64{}
+	if add && r.out.Usage != nil {
+		before = r.out.Usage
+	}
+	sum := map[string]int64{}
+	var fields []event.Field
+	seen := false
+	for _, p := range paths {
+		n, ok := whole(u.At(p.path...))
+		seen = seen || ok
+		if _, had := before[p.name]; !ok && !had {
+			continue
+		}
+		n += before[p.name]
+		sum[p.name] = n
+		fields = append(fields, event.F(p.name, event.Number(float64(n))))
+	}
+	if !seen {
+		return
+	}
+	r.out.Usage = sum
+	r.emit("usage", event.F("usage", event.Object(fields...)))
+}
+
+// pendingErrors are error frames that the run may still survive.
+type pendingErrors struct {
+	texts []string
+	code  *verdict
+}
+
+func (p *pendingErrors) add(code *verdict, texts ...string) {
+	for _, t := range texts {
+		if t != "" {
+			p.texts = append(p.texts, t)
+		}
+	}
+	if code != nil {
+		p.code = code
+	}
+	if len(p.texts) == 0 {
+		p.texts = append(p.texts, "an error without a message")
+	}
+}
+
+func (p *pendingErrors) any() bool { return len(p.texts) > 0 }
+
+// survived turns errors that the run outlived into a warning.
+func (p *pendingErrors) survived(r *run) {
+	if !p.any() {
+		return
+	}
+	r.warn(p.texts[0])
+	r.out.signal(SignalRecoveredError)
+	*p = pendingErrors{}
+}
+
+// fail puts the errors into the outcome and shows the first one.
+func (p *pendingErrors) fail(r *run, o *outcome) {
+	if !p.any() {
+		return
+	}
+	o.texts, o.code = append(o.texts, p.texts...), p.code
+	r.failed(p.texts[0])
+}
+
+// statusCode is what an HTTP status says without words, or nil.
+func statusCode(v rawjson.Value) *verdict {
+	n, ok := whole(v)
+	if !ok {
+		return nil
+	}
+	return httpVerdict(n)
+}
+
+// statusWords spells a status so that the table of error texts knows it.
+func statusWords(status int64) string { return fmt.Sprintf(" status %d", status) }
+
+func httpVerdict(status int64) *verdict {
+	var v verdict
+	switch {
+	case status == 401 || status == 403:
+		v = auth("auth_required")
+	case status == 404:
+		v = model("model_not_found", contract.ActionSwitchModel)
+	case status == 413:
+		v = tooLarge("request_too_large")
+	case status == 429:
+		v = rateLimited
+	case status == 529:
+		v = upstream("provider_high_demand", "")
+	case status >= 500 && status <= 599:
+		v = upstream("upstream_5xx", "")
+	case status >= 400 && status <= 499:
+		v = clientError
+	default:
+		return nil
+	}
+	return &v
+}
+
+// sole returns the texts of a list of {type:"text",text} blocks, or a string
+// itself, joined by line breaks.
+func sole(v rawjson.Value) string {
+	switch v.Kind() {
+	case rawjson.String:
+		return v.Str()
+	case rawjson.Array:
+		return blockTexts(v)
+	case rawjson.Null, rawjson.Invalid:
+		return ""
+	}
+	return v.Stringify()
+}
+
+// parsed returns a value that a CLI wrote as JSON inside a string, or the
+// value as it is.
+func parsed(v rawjson.Value) event.Value {
+	if v.Kind() == rawjson.String && strings.HasPrefix(strings.TrimSpace(v.Str()), "{") {
+		if inner, err := rawjson.Parse([]byte(v.Str())); err == nil {
+			return event.Of(inner)
+		}
+	}
+	return event.OrNull(v)
+}
+
+// speech is the text that the model streams at the moment: pieces until
+// something else happens.
+type speech struct {
+	seg    *segment
+	pieces []string
+}
+
+// piece adds a streamed piece.
+func (s *speech) piece(r *run, text string) {
+	if text == "" {
+		return
+	}
+	if s.seg == nil {
+		s.seg = r.newSegment()
+	}
+	s.pieces = append(s.pieces, text)
+	r.delta(s.seg, text)
+}
+
+// end ends the text; what a silent retry said again counts once.
+func (s *speech) end(r *run) {
+	if s.seg != nil {
+		r.dropRepeats(s.seg, s.pieces)
+		s.seg.settled = true
+	}
+	*s = speech{}
+}
+
+// dropRepeats takes back the attempts that a retry without a notice repeated
+// piece by piece (gemini 0.40 and later after a broken stream). A single
+// repeated piece proves nothing: a model may say a word twice.
+func (r *run) dropRepeats(s *segment, pieces []string) {
+	const fewest = 2
+	gone := 0
+	for {
+		rest := pieces[gone:]
+		n := repeated(rest, fewest)
+		if n == 0 {
+			break
+		}
+		gone += n
+	}
+	if gone > 0 {
+		r.split(s, gone)
+	}
+}
+
+// maxRepeat bounds the search: a broken attempt is short against the answer.
+const maxRepeat = 2000
+
+// repeated returns the smallest n ≥ fewest such that the first n pieces come
+// again right after them, or 0.
+func repeated(pieces []string, fewest int) int {
+	for n := fewest; 2*n <= len(pieces) && n <= maxRepeat; n++ {
+		if pieces[n] != pieces[0] {
+			continue
+		}
+		same := true
+		for i := range n {
+			if pieces[i] != pieces[n+i] {
+				same = false
+				break
+			}
+		}
+		if same {
+			return n
+		}
+	}
+	return 0
+}
+
+// split moves the first n pieces of a text into one of its own and takes that
+// back.
+func (r *run) split(s *segment, n int) {
+	old := &segment{}
+	var kept strings.Builder
+	for i := range r.items {
+		it := &r.items[i]
+		if it.seg != s {
+			continue
+		}
+		if n > 0 {
+			n--
+			it.seg = old
+			old.text.WriteString(it.delta)
+			continue
+		}
+		kept.WriteString(it.delta)
+	}
+	s.text.Reset()
+	s.text.WriteString(kept.String())
+	r.drop(old)
+}
