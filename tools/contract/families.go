@@ -42,6 +42,9 @@ type Dialect struct {
 	Opaque []string `json:"opaque,omitempty"`
 	Maps   []string `json:"maps,omitempty"`
 	Racy   []string `json:"racy,omitempty"`
+	// Sampled payloads are state as it was when the frame was written: opaque
+	// in the frames that meet the condition, which looks at discriminators.
+	Sampled []SampledPath `json:"sampled,omitempty"`
 	// Enums are the paths whose values belong to the identity.
 	Enums []string `json:"enums"`
 	// Calls names the paths that hold a tool call's id, for ordering
@@ -70,6 +73,12 @@ type Discriminator struct {
 	// zero (0 or not).
 	Mode string `json:"mode"`
 	When Match  `json:"when,omitempty"`
+}
+
+// SampledPath is a place that is opaque in some frames only.
+type SampledPath struct {
+	When Match  `json:"when"`
+	Path string `json:"path"`
 }
 
 // CallPath says where frames of one kind carry the id of their tool call.

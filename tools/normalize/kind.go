@@ -86,7 +86,9 @@ func (ks *kinds) of(dir transcript.Dir, s transcript.Stream, v rawjson.Value) *k
 			k.calls = append(k.calls, c)
 		}
 	}
-	return ks.add(k)
+	ks.add(k)
+	k.root = newNode("$", "", ks.rules.root(v))
+	return k
 }
 
 // text returns the kind of frames that are not JSON objects. A run of noise

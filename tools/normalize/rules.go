@@ -27,7 +27,41 @@ type rules struct {
 	optional  matchers
 	terminal  matchers
 	paths     paths.Set
+	flags     []flagged // what paths was made of
+	sampled   []sampled
 	calls     []call
+}
+
+type flagged struct {
+	pattern string
+	flag    paths.Flags
+}
+
+// sampled is a place that is opaque in the frames of some kinds.
+type sampled struct {
+	when *paths.Matcher
+	path string
+}
+
+// root returns the state at the top of a kind's frames; frame is its first.
+func (r *rules) root(frame rawjson.Value) paths.State {
+	var set *paths.Set
+	for _, s := range r.sampled {
+		if !s.when.Match(frame) {
+			continue
+		}
+		if set == nil {
+			set = &paths.Set{}
+			for _, f := range r.flags {
+				_ = set.Add(f.pattern, f.flag) // it went into paths before
+			}
+		}
+		_ = set.Add(s.path, opaque) // compile has split it
+	}
+	if set == nil {
+		return r.paths.Root()
+	}
+	return set.Root()
 }
 
 type matchers []*paths.Matcher
@@ -84,6 +118,13 @@ func compile(d *contract.Dialect) (*rules, error) {
 	c.flag(d.Maps, dynamic)
 	c.flag(d.Racy, racy)
 	c.flag(d.Enums, enum)
+	for _, s := range d.Sampled {
+		when := c.kinds("sampled", []contract.Match{s.When})
+		if _, err := paths.Split(s.Path); err != nil {
+			c.fail(err)
+		}
+		r.sampled = append(r.sampled, sampled{when[0], s.Path})
+	}
 	if c.err != nil {
 		return nil, fmt.Errorf("reading the rules of dialect %q: %w", d.ID, c.err)
 	}
@@ -124,6 +165,7 @@ func (c *compiler) flag(patterns []string, f paths.Flags) {
 		if err := c.r.paths.Add(p, f); err != nil {
 			c.fail(err)
 		}
+		c.r.flags = append(c.r.flags, flagged{p, f})
 	}
 }
 

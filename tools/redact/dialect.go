@@ -23,6 +23,7 @@ const (
 // dialect is the compiled form of contract.Dialect.
 type dialect struct {
 	id        string
+	lex       *lexicon
 	plain     bool // stdout is the model's text
 	rpc       bool
 	jsonrpc   bool

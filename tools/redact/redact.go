@@ -35,7 +35,6 @@ const maxNesting = 4
 type Redactor struct {
 	families *contract.Families
 	dialects map[string]*dialect
-	lex      *lexicon
 }
 
 // Input says what is known about one run.
@@ -76,15 +75,14 @@ type Report struct {
 
 // New compiles the rules of the families.
 func New(f *contract.Families, v *Vocabulary) (*Redactor, error) {
-	lex, err := newLexicon(v)
-	if err != nil {
-		return nil, err
-	}
-	r := &Redactor{families: f, dialects: map[string]*dialect{}, lex: lex}
+	r := &Redactor{families: f, dialects: map[string]*dialect{}}
 	for i := range f.Dialects {
 		d, err := compileDialect(&f.Dialects[i])
 		if err != nil {
 			return nil, fmt.Errorf("compiling redaction rules of dialect %q: %w", f.Dialects[i].ID, err)
+		}
+		if d.lex, err = newLexicon(v, d.id); err != nil {
+			return nil, err
 		}
 		r.dialects[f.Dialects[i].ID] = d
 	}
@@ -129,7 +127,7 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (*transcript.Tra
 	if err != nil {
 		return nil, Report{Status: contract.RedactionFailed}, err
 	}
-	s := newRun(d, r.lex, in, scanner)
+	s := newRun(d, in, scanner)
 	for i := range raw.Records {
 		s.frame = i
 		s.collect(&raw.Records[i])
@@ -155,9 +153,9 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (*transcript.Tra
 	return out, s.report(out), nil
 }
 
-func newRun(d *dialect, lex *lexicon, in Input, scanner *Scanner) *run {
+func newRun(d *dialect, in Input, scanner *Scanner) *run {
 	s := &run{
-		d: d, lex: lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(append(slices.Clip(in.ScenarioTexts), in.Prompt)),
+		d: d, lex: d.lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(append(slices.Clip(in.ScenarioTexts), in.Prompt)),
 		survive: map[string]bool{}, written: map[string]bool{}, model: map[string]bool{}, members: map[string]bool{},
 		memo: map[string]string{}, tokens: map[string]string{}, unknowns: map[string]bool{}, unsure: map[string]bool{}, intern: map[string]string{},
 	}

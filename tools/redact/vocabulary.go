@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,9 +24,12 @@ type VocabularyGroup struct {
 	// (matched inside text without word borders, for scripts without spaces),
 	// verbs (first words of a tool's title), codes (survive anywhere as a
 	// whole string), commands (/login).
-	Kind    string   `json:"kind"`
-	Source  string   `json:"source"` // URL or document
-	Entries []string `json:"entries"`
+	Kind   string `json:"kind"`
+	Source string `json:"source"` // URL or document
+	// Dialects are the ids of those dialects of families.json whose CLIs use
+	// the entries; empty for all. What one CLI says survives there alone.
+	Dialects []string `json:"dialects,omitempty"`
+	Entries  []string `json:"entries"`
 }
 
 // ParseVocabulary reads registry/vocabulary.json.
@@ -46,13 +50,17 @@ type lexicon struct {
 	phrases                                    []string
 }
 
-func newLexicon(v *Vocabulary) (*lexicon, error) {
+// newLexicon collects the groups for one dialect.
+func newLexicon(v *Vocabulary, dialect string) (*lexicon, error) {
 	l := &lexicon{}
 	sets := map[string]*map[string]bool{"words": &l.words, "names": &l.names, "keys": &l.keys, "verbs": &l.verbs, "codes": &l.codes, "commands": &l.commands}
 	for _, s := range sets {
 		*s = map[string]bool{}
 	}
 	for _, g := range v.Groups {
+		if len(g.Dialects) > 0 && !slices.Contains(g.Dialects, dialect) {
+			continue
+		}
 		if g.Kind == "phrases" {
 			l.phrases = append(l.phrases, g.Entries...)
 			continue
