@@ -68,7 +68,7 @@ func TestKill(t *testing.T) {
 // undisturbed measures a capture that nobody kills.
 func undisturbed(t *testing.T) (whole time.Duration, events int) {
 	w := newWorld(t, slowTurn)
-	watch := w.newWatch(0, nil)
+	watch, tmp := w.newWatch(w.places(), 0, nil), w.newWatch([]string{filepath.Join(w.dir, "tmp")}, 0, nil)
 	c := w.capture("--probe", crashProbes)
 	start := time.Now()
 	c.run(0)
@@ -76,6 +76,9 @@ func undisturbed(t *testing.T) (whole time.Duration, events int) {
 	w.complete(1)
 	w.keepsSecret(w.marker)
 	w.leavesNobody()
+	if n := tmp.stop(); n > 0 {
+		t.Errorf("TMPDIR changed %d times: what lies there can be left there", n)
+	}
 	events = watch.stop()
 	t.Logf("a whole capture takes %s and changes files %d times", whole.Round(time.Millisecond), events)
 	return whole, events
@@ -87,7 +90,7 @@ func killAt(t *testing.T, delay time.Duration, event int) (alive bool) {
 	w := newWorld(t, slowTurn)
 	c := w.capture("--probe", crashProbes)
 	kill := func() { _ = c.Process.Kill() } // it may have ended
-	watch := w.newWatch(event, kill)
+	watch := w.newWatch(w.places(), event, kill)
 	must(t, c.Start())
 	if event == 0 {
 		time.AfterFunc(delay, kill)
@@ -229,15 +232,21 @@ type watch struct {
 	count chan int
 }
 
-// newWatch starts to count. At change number at, from 1, it calls act.
-func (w *world) newWatch(at int, act func()) *watch {
+// places are the folders that a capture writes to, made before it does.
+func (w *world) places() []string {
 	w.t.Helper()
-	dirs := []string{w.reg, filepath.Join(w.reg, "registry"), filepath.Join(w.dir, "tmp")}
-	for _, d := range []string{"", "run", "jobs", "raw"} { // before the capture makes them
+	dirs := []string{w.reg, filepath.Join(w.reg, "registry")}
+	for _, d := range []string{"", "run", "jobs", "raw"} {
 		dir := filepath.Join(w.priv, d)
 		must(w.t, os.MkdirAll(dir, 0o711))
 		dirs = append(dirs, dir)
 	}
+	return dirs
+}
+
+// newWatch starts to count. At change number at, from 1, it calls act.
+func (w *world) newWatch(dirs []string, at int, act func()) *watch {
+	w.t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	must(w.t, err)
 	for _, d := range dirs {
