@@ -154,10 +154,11 @@ const (
 	APIOpenAIResponses   ProviderAPI = "openai-responses"
 	APIOpenAIChat        ProviderAPI = "openai-chat"
 	APIAnthropicMessages ProviderAPI = "anthropic-messages"
+	APIGemini            ProviderAPI = "gemini"
 )
 
 // ProviderAPIs lists every provider API.
-var ProviderAPIs = []ProviderAPI{APIOpenAIResponses, APIOpenAIChat, APIAnthropicMessages}
+var ProviderAPIs = []ProviderAPI{APIOpenAIResponses, APIOpenAIChat, APIAnthropicMessages, APIGemini}
 
 // AgentProvider says which API a range of releases speaks; first match wins.
 type AgentProvider struct {

@@ -15,6 +15,7 @@ const requestID = "req_0001"
 type failure struct {
 	openai    openAIError
 	anthropic anthropicError
+	gemini    geminiError
 	headers   map[string]string
 }
 
@@ -87,6 +88,7 @@ var failures = map[contract.ErrorCode]failure{
 var unexpectedRequest = failure{
 	openai:    openAI(400, "invalid_request_error", "", "This request is not part of the session."),
 	anthropic: anthropicError{400, "invalid_request_error", "This request is not part of the session."},
+	gemini:    geminiError{Code: 400, Message: "This request is not part of the session.", Status: "INVALID_ARGUMENT"},
 	headers:   map[string]string{"X-Should-Retry": "false"},
 }
 
@@ -108,6 +110,8 @@ func apiFailure(d Dialect, e *contract.ScenarioError, model string) failure {
 	f := failures[e.Code]
 	f.openai.Message = strings.ReplaceAll(f.openai.Message, modelMark, model)
 	f.anthropic.Message = strings.ReplaceAll(f.anthropic.Message, modelMark, model)
+	f.gemini = geminiErrors[e.Code]
+	f.gemini.Message = strings.ReplaceAll(f.gemini.Message, modelMark, model)
 	all := map[string]string{}
 	maps.Copy(all, f.headers)
 	for k, v := range e.Headers { // a scenario may spell a name as it likes
@@ -128,6 +132,12 @@ func (x *exchange) fail(d Dialect, f failure) {
 			Error     anthropicError `json:"error"`
 			RequestID string         `json:"request_id"`
 		}{"error", f.anthropic, requestID})
+		return
+	}
+	if d == DialectGemini {
+		x.json(f.gemini.Code, struct {
+			Error geminiError `json:"error"`
+		}{f.gemini})
 		return
 	}
 	x.json(f.openai.status, struct {

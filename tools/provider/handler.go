@@ -30,6 +30,7 @@ type exchange struct {
 
 func (x *exchange) route(path string) {
 	post, get := x.r.Method == http.MethodPost, x.r.Method == http.MethodGet
+	geminiModel, geminiMethod := geminiMethod(x.r.URL.Path)
 	switch {
 	case len(x.server.scenario.Turns) == 0:
 		x.unexpected("", "the scenario expects no request at all")
@@ -37,14 +38,16 @@ func (x *exchange) route(path string) {
 		x.note(KindUpgrade, DialectResponses)
 		x.fail(DialectResponses, upgradeRequired)
 	case post && path == "/responses":
-		x.model(DialectResponses)
+		x.model(DialectResponses, nil)
 	case post && path == "/chat/completions":
-		x.model(DialectChat)
+		x.model(DialectChat, nil)
 	case post && path == "/messages":
-		x.model(DialectMessages)
+		x.model(DialectMessages, nil)
 	case post && path == "/messages/count_tokens":
 		x.note(KindSide, DialectMessages)
 		x.json(http.StatusOK, countTokens{InputTokens: usageInput})
+	case post && geminiMethod != "":
+		x.gemini(geminiModel, geminiMethod)
 	case get && path == "/models":
 		x.note(KindSide, "")
 		x.json(http.StatusOK, modelList(x.server.scenario.Model))
@@ -60,8 +63,8 @@ func (x *exchange) note(k RequestKind, d Dialect) {
 	x.server.update(func() { x.entry.Kind, x.entry.Dialect = k, d })
 }
 
-// model answers a request to a model API.
-func (x *exchange) model(d Dialect) {
+// model answers a request to a model API; address adds what its URL says.
+func (x *exchange) model(d Dialect, address func(*request)) {
 	var err error
 	if x.body, err = readBody(x.w, x.r); err != nil {
 		x.unexpected(d, err.Error())
@@ -71,6 +74,9 @@ func (x *exchange) model(d Dialect) {
 	if err != nil {
 		x.unexpected(d, err.Error())
 		return
+	}
+	if address != nil {
+		address(req)
 	}
 	x.server.update(func() {
 		x.entry.Model, x.entry.Stream = printable(req.model, 120), req.stream
@@ -147,6 +153,9 @@ func isSide(req *request) bool { return len(req.tools) == 0 || req.warmup }
 
 func sideReply(req *request) contract.ScenarioReply {
 	text := contract.ScenarioSideText
+	if len(req.answerSchema) > 0 {
+		text = neutralObject(req.answerSchema)
+	}
 	if req.classifier {
 		text = contract.ScenarioClassifierText
 	}

@@ -146,11 +146,15 @@ const (
 	chatTools1      = `"tools":[{"type":"function","function":{"name":"shell","parameters":{"type":"object","properties":{"command":{"type":"array","items":{"type":"string"}}},"required":["command"]}}}]`
 	messagesTools1  = `"tools":[{"name":"Bash","input_schema":{"type":"object","properties":{"command":{"type":"string"},"description":{"type":"string"}},"required":["command"]}}]`
 
+	geminiTools1 = `"tools":[{"functionDeclarations":[{"name":"run_shell_command","parameters":{"type":"OBJECT","properties":{"command":{"type":"STRING"},"is_background":{"type":"BOOLEAN"}},"required":["command","is_background"]}}]}]`
+
 	responsesAsk   = `{"model":"probe-model-1","stream":true,` + responsesTools1 + `,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}]}`
 	responsesAfter = `{"model":"probe-model-1","stream":true,` + responsesTools1 + `,"input":[{"type":"message","role":"user"},{"type":"function_call","name":"exec_command"},{"type":"function_call_output","output":"x"}]}`
 	chatAsk        = `{"model":"probe-model-1","stream":true,"stream_options":{"include_usage":true},` + chatTools1 + `,"messages":[{"role":"user","content":"hi"}]}`
 	chatAfter      = `{"model":"probe-model-1","stream":true,` + chatTools1 + `,"messages":[{"role":"user","content":"hi"},{"role":"assistant","tool_calls":[]},{"role":"tool","content":"x"}]}`
 	messagesAsk    = `{"model":"probe-model-1","stream":true,` + messagesTools1 + `,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`
+	geminiAsk      = `{` + geminiTools1 + `,"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
+	geminiAfter    = `{` + geminiTools1 + `,"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"run_shell_command","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"run_shell_command","response":{"output":"x"}}}]}]}`
 	messagesAfter  = `{"model":"probe-model-1","stream":true,` + messagesTools1 + `,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use"}]},{"role":"user","content":[{"type":"tool_result","content":"x"}]}]}`
 )
 
@@ -170,6 +174,7 @@ var wires = []wire{
 	{DialectResponses, "/v1/responses", responsesAsk, responsesAfter},
 	{DialectChat, "/v1/chat/completions", chatAsk, chatAfter},
 	{DialectMessages, "/v1/messages?beta=true", messagesAsk, messagesAfter},
+	{DialectGemini, "/v1beta/models/probe-model-1:streamGenerateContent?alt=sse", geminiAsk, geminiAfter},
 }
 
 // streamedText joins the text deltas of a stream in any dialect.
@@ -186,6 +191,8 @@ func streamedText(d Dialect, events []event) string {
 			piece = at(ev.data, "choices", 0, "delta", "content")
 		case DialectMessages:
 			piece = at(ev.data, "delta", "text")
+		case DialectGemini:
+			piece = at(ev.data, "candidates", 0, "content", "parts", 0, "text")
 		}
 		if s, ok := piece.(string); ok {
 			b.WriteString(s)

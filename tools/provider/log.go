@@ -17,6 +17,7 @@ const (
 	DialectResponses Dialect = "openai-responses"
 	DialectChat      Dialect = "openai-chat"
 	DialectMessages  Dialect = "anthropic-messages"
+	DialectGemini    Dialect = "gemini"
 )
 
 // RequestKind says what the provider took a request for.
@@ -95,7 +96,7 @@ func (s *Server) update(f func()) {
 }
 
 func authorized(h http.Header) bool {
-	return h.Get("Authorization") != "" || h.Get("X-Api-Key") != ""
+	return h.Get("Authorization") != "" || h.Get("X-Api-Key") != "" || h.Get("X-Goog-Api-Key") != ""
 }
 
 // shapeOf describes a body without its values: `{input:[3] model:string}`.

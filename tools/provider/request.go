@@ -24,6 +24,8 @@ type request struct {
 	toolResults  int
 	warmup       bool // a sub-agent's warm-up, which offers tools like the real thing
 	classifier   bool // asks whether a tool call must be blocked
+	// answerSchema is the form that the answer's text must have, or nil.
+	answerSchema json.RawMessage
 }
 
 // toolKind says how a tool is called on the wire.
@@ -68,6 +70,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 func parseRequest(d Dialect, body []byte) (*request, error) {
 	parse := map[Dialect]func([]byte) (*request, error){
 		DialectResponses: parseResponses, DialectChat: parseChat, DialectMessages: parseMessages,
+		DialectGemini: parseGemini,
 	}[d]
 	req, err := parse(body)
 	if err != nil {

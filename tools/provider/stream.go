@@ -76,12 +76,17 @@ func (x *exchange) stream(d Dialect, a *answer) {
 		writeChat(e, a)
 	case DialectMessages:
 		writeMessages(e, a)
+	case DialectGemini:
+		writeGemini(e, a)
 	}
 }
 
 func whole(d Dialect, a *answer) any {
-	if d == DialectChat {
+	switch d {
+	case DialectChat:
 		return wholeChat(a)
+	case DialectGemini:
+		return wholeGemini(a)
 	}
 	return wholeMessage(a)
 }

@@ -114,7 +114,7 @@ type typeName string
 func (t *typeName) UnmarshalJSON(b []byte) error {
 	var one string
 	if json.Unmarshal(b, &one) == nil {
-		*t = typeName(one)
+		*t = typeName(strings.ToLower(one)) // Gemini's schemas shout
 		return nil
 	}
 	var many []string
@@ -149,6 +149,23 @@ func fill(schema json.RawMessage, c *contract.ScenarioToolCall, workdir string) 
 	return compact(args)
 }
 
+// neutralObject is an object with a neutral value for each required property,
+// or for each property if the schema requires none.
+func neutralObject(schema json.RawMessage) string {
+	var s struct {
+		Properties map[string]property `json:"properties"`
+		Required   []string            `json:"required"`
+	}
+	_ = json.Unmarshal(schema, &s) // without a readable schema the object is empty
+	out := map[string]any{}
+	for name, p := range s.Properties {
+		if len(s.Required) == 0 || slices.Contains(s.Required, name) {
+			out[name] = neutral(name, p, "")
+		}
+	}
+	return compact(out)
+}
+
 // meant returns what the call says about a property, or nil.
 func meant(name string, p property, c *contract.ScenarioToolCall, workdir string, required bool) any {
 	isList, isWrite := c.Ability == contract.AbilityListFiles, c.Ability == contract.AbilityWriteFile
@@ -158,7 +175,7 @@ func meant(name string, p property, c *contract.ScenarioToolCall, workdir string
 			return []string{"bash", "-lc", c.ShellCommand()}
 		}
 		return c.ShellCommand()
-	case "path", "filepath", "absolutepath", "dirpath", "directory", "dir", "filename", "file":
+	case "path", "filepath", "absolutepath", "dirpath", "directorypath", "directory", "dir", "filename", "file":
 		// A list tool without a path lists the workspace.
 		if isWrite || isList && (required || c.Arguments.Path != "") {
 			abs := path.Join(workdir, c.Arguments.Path)

@@ -62,12 +62,13 @@ func TestSideRequestsDoNotCount(t *testing.T) {
 }
 
 func TestEveryErrorInEveryAPI(t *testing.T) {
-	statuses := map[contract.ErrorCode][2]int{ // OpenAI, Anthropic
-		contract.ErrorInvalidAPIKey: {401, 401}, contract.ErrorTokenExpired: {401, 401}, contract.ErrorForbidden: {403, 403},
-		contract.ErrorModelNotFound: {404, 404}, contract.ErrorContextLength: {400, 400}, contract.ErrorRateLimited: {429, 429},
-		contract.ErrorQuotaExhausted: {429, 429}, contract.ErrorServer: {500, 500}, contract.ErrorServiceUnavailable: {503, 503},
-		contract.ErrorOverloaded: {503, 529},
+	statuses := map[contract.ErrorCode][3]int{ // OpenAI, Anthropic, Gemini
+		contract.ErrorInvalidAPIKey: {401, 401, 400}, contract.ErrorTokenExpired: {401, 401, 401}, contract.ErrorForbidden: {403, 403, 403},
+		contract.ErrorModelNotFound: {404, 404, 404}, contract.ErrorContextLength: {400, 400, 400}, contract.ErrorRateLimited: {429, 429, 429},
+		contract.ErrorQuotaExhausted: {429, 429, 429}, contract.ErrorServer: {500, 500, 500}, contract.ErrorServiceUnavailable: {503, 503, 503},
+		contract.ErrorOverloaded: {503, 529, 503},
 	}
+	api := map[Dialect]int{DialectMessages: 1, DialectGemini: 2}
 	for _, code := range contract.ErrorCodes {
 		for _, w := range wires {
 			t.Run(string(code)+" "+string(w.dialect), func(t *testing.T) {
@@ -75,10 +76,7 @@ func TestEveryErrorInEveryAPI(t *testing.T) {
 				r.Error.Headers = map[string]string{"x-should-retry": "true"}
 				s := start(t, scenario(r), Options{})
 				resp := send(t, s, http.MethodPost, w.path, w.ask)
-				want := statuses[code][0]
-				if w.dialect == DialectMessages {
-					want = statuses[code][1]
-				}
+				want := statuses[code][api[w.dialect]]
 				if resp.StatusCode != want {
 					t.Errorf("status = %d, want %d", resp.StatusCode, want)
 				}
@@ -87,7 +85,7 @@ func TestEveryErrorInEveryAPI(t *testing.T) {
 					t.Fatal(err)
 				}
 				message, _ := at(v, "error", "message").(string)
-				if message == "" || at(v, "error", "type") == "" || strings.Contains(message, modelMark) {
+				if message == "" || at(v, "error", "type") == "" || (w.dialect == DialectGemini) != (at(v, "error", "code") == float64(want)) || strings.Contains(message, modelMark) {
 					t.Errorf("body = %v", v)
 				}
 				if code == contract.ErrorModelNotFound && !strings.Contains(message, "probe-model-1") {

@@ -195,6 +195,12 @@ func TestEmptyAnswer(t *testing.T) {
 			if got := streamedText(w.dialect, events); got != "" {
 				t.Errorf("text = %q", got)
 			}
+			if w.dialect == DialectGemini { // its end mark is a member of the last event
+				if got := at(events[len(events)-1].data, "candidates", 0, "finishReason"); got != "STOP" {
+					t.Errorf("the stream ends with the finish reason %v", got)
+				}
+				return
+			}
 			complete := map[Dialect]string{DialectResponses: "response.completed", DialectChat: "[DONE]", DialectMessages: "message_stop"}[w.dialect]
 			if last := events[len(events)-1]; last.name != complete && last.raw != complete {
 				t.Errorf("the stream ends with %s", last.name)
