@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -196,6 +198,34 @@ func TestProgramElsewhere(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || len(report.Results) != 1 || report.Results[0].Observation.CLIVersion != "0.133.0" {
 		t.Errorf("the report is not that of one observation (%v)", err)
 	}
+	w.validates()
+	w.keepsSecret(w.marker)
+}
+
+// A program that updates itself is not the one that named its version.
+func TestProgramChanges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakeTurn+"echo go > \"${0%/*}/../ready\"\necho go > \"${0%/*}/../ready2\"\n")
+	ready := w.fifo("ready")
+	must(t, unix.Mkfifo(filepath.Join(w.dir, "ready2"), 0o666))
+	must(t, os.Chmod(filepath.Join(w.dir, "ready2"), 0o666))
+	c := w.capture("--probe", "chat-text-success")
+	must(t, c.Start())
+	_, err := ready.Read(make([]byte, 1))
+	must(t, err)
+	must(t, os.Rename(w.fake, w.fake+".old"))
+	w.write(w.fake, "#!/bin/sh\n"+fakeVersion+fakeTurn, 0o755)
+	goOn, err := os.Open(filepath.Join(w.dir, "ready2")) // waits for the program, which waits for us
+	must(t, err)
+	must(t, goOn.Close())
+	code, stdout, stderr := c.finish()
+	if code != 3 || !strings.Contains(stderr, "changed while it was captured") {
+		t.Errorf("exit code %d, want 3 and the reason; it said\n%s%s", code, stdout, stderr)
+	}
+	if n := w.observations(); len(n) > 0 {
+		t.Errorf("observations %v", n)
+	}
+	w.capture("--probe", "chat-text-success").run(0)
 	w.validates()
 	w.keepsSecret(w.marker)
 }

@@ -98,6 +98,7 @@ func TestHostileArguments(t *testing.T) {
 		{[]string{"capture", "codex", "--bin", w.fake, "--probe", "chat-text-sucess"}, 2, "did you mean chat-text-success"},
 		{[]string{"capture", "codex@", "--probe", "all"}, 2, "AGENT@VERSION"},
 		{[]string{"capture", "@1.0.0"}, 2, "AGENT@VERSION"},
+		{[]string{"capture", "codex", "--bin", ""}, 2, "--bin names no program"},
 		{[]string{"capture", "codex", "--bin", w.dir}, 3, "not a file"},
 		{[]string{"capture", "codex", "--bin", w.fake + "x"}, 3, "cannot be read"},
 		{[]string{"capture", "codex", "--bin", filepath.Join(w.dir, "secret.json")}, 3, "not executable"},

@@ -7,6 +7,7 @@ package capture
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -216,6 +217,14 @@ func planHash(opts Options, plan *Plan) (contract.Digest, error) {
 		}
 		revisions[cell.Probe] = p.Revision
 	}
+	bin := opts.Bin
+	if bin != "" {
+		abs, err := filepath.Abs(bin)
+		if err != nil {
+			return "", fmt.Errorf("finding --bin %q: %w", bin, err)
+		}
+		bin = abs
+	}
 	rules := map[string]contract.Digest{}
 	for _, f := range []string{store.AgentsFile, store.FamiliesFile, vocabularyFile} {
 		b, err := opts.Registry.ReadFile(f)
@@ -226,7 +235,7 @@ func planHash(opts Options, plan *Plan) (contract.Digest, error) {
 	}
 	return contract.Hash(map[string]any{
 		"cells": plan.Cells, "probes": revisions, "rules": rules, "registry": opts.Registry.Dir(),
-		"bin": opts.Bin, "live": opts.Live, "chunk": opts.ChunkRunes, "tool": contract.ToolVersion,
+		"bin": bin, "live": opts.Live, "chunk": opts.ChunkRunes, "tool": contract.ToolVersion,
 	})
 }
 

@@ -121,6 +121,9 @@ func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.
 		return nil, err
 	}
 	defer func() { _ = rec.ws.remove() }()
+	if err := version.unchanged(); err != nil {
+		return nil, err
+	}
 	c.tell("redacting")
 	res, err := c.derive(job, rec)
 	if err != nil {

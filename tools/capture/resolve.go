@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -104,11 +105,27 @@ type versionInfo struct {
 	Installed *install.Installed
 	// Help is the help probe's output by profile, where an argv depends on it.
 	Help map[string][]byte
+	// program is the file as it was when it named its version.
+	program os.FileInfo
+}
+
+// unchanged says that the program is still the one that named its version: some
+// update themselves while they run.
+func (v *versionInfo) unchanged() error {
+	now, err := os.Stat(v.Installed.Path)
+	if err != nil || !os.SameFile(v.program, now) || now.Size() != v.program.Size() || !now.ModTime().Equal(v.program.ModTime()) {
+		return &CannotKnowError{What: fmt.Sprintf("%s changed while it was captured; run the same command again", v.Installed.Source), Err: err}
+	}
+	return nil
 }
 
 // identify asks an installed release who it is and refuses an answer that is
 // not the version asked for (DESIGN D3).
 func (c *capturer) identify(ctx context.Context, a *contract.Agent, in *install.Installed, cells []Cell) (*versionInfo, error) {
+	program, err := os.Stat(in.Path)
+	if err != nil {
+		return nil, &CannotKnowError{What: "looking at " + in.Source, Err: err}
+	}
 	v, err := c.askVersion(ctx, a, in)
 	if err != nil {
 		return nil, err
@@ -116,7 +133,7 @@ func (c *capturer) identify(ctx context.Context, a *contract.Agent, in *install.
 	if v.Token != cells[0].Version {
 		return nil, &CannotKnowError{What: fmt.Sprintf("%s says that it is version %s, not %s", in.Source, v.Token, cells[0].Version)}
 	}
-	info := &versionInfo{Version: v, Installed: in, Help: map[string][]byte{}}
+	info := &versionInfo{Version: v, Installed: in, Help: map[string][]byte{}, program: program}
 	for _, cell := range cells {
 		if info.Help[cell.Profile] != nil {
 			continue

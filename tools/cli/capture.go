@@ -66,6 +66,9 @@ know (not installed, not captured); 4 redaction refused.`,
 }
 
 func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
+	if c.Flags().Changed("bin") && f.bin == "" {
+		return usage("--bin names no program") // an unset variable must not mean a release
+	}
 	opts, err := a.captureOptions(f, args)
 	if err != nil {
 		return err
@@ -111,7 +114,7 @@ func (a *app) captureOptions(f *captureFlags, args []string) (capture.Options, e
 	}
 	state, err := store.StateDir(a.env.Getenv)
 	if err != nil {
-		return opts, err
+		return opts, &Exit{Code: ExitUsage, Err: err, Hint: "set XDG_STATE_HOME to a folder that nobody else may read"}
 	}
 	opts = capture.Options{
 		Registry: reg, StateDir: state, Probes: f.probes, Repeat: f.repeat, Bin: f.bin, Live: f.live, ChunkRunes: f.chunk,
