@@ -283,7 +283,7 @@ func (r *run) close() {
 		switch {
 		case it.seg == nil:
 			out.Events = append(out.Events, it.event)
-		case !it.seg.dropped:
+		case !it.seg.dropped && it.delta != "":
 			out.Events = append(out.Events, event.New("text_delta", event.F("delta", event.String(it.delta))))
 		}
 	}

@@ -59,13 +59,22 @@ func (q *qwen) outcome() outcome {
 	return q.claude.outcome()
 }
 
-// dropError takes back a text that is nothing but the error: the model did not
-// say it.
+// dropError takes the error out of the text: the model did not say it.
 func (q *qwen) dropError(message string) {
-	for _, s := range q.r.segs {
-		if strings.TrimSpace(s.text.String()) == message {
-			s.dropped = true
+	for i := range q.r.items {
+		it := &q.r.items[i]
+		if it.seg == nil || it.seg.dropped {
+			continue
 		}
+		rest, ok := strings.CutSuffix(strings.TrimRight(it.delta, "\n "), message)
+		if !ok {
+			continue
+		}
+		said := strings.TrimSuffix(it.seg.text.String(), it.delta) + rest
+		it.delta = rest
+		it.seg.text.Reset()
+		it.seg.text.WriteString(said)
+		it.seg.dropped = said == ""
 	}
 }
 

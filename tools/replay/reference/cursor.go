@@ -15,6 +15,7 @@ type cursor struct {
 	r        *run
 	turn     *segment // streamed since the last whole text
 	spoken   []*segment
+	partial  bool // some text came in pieces: whole texts repeat
 	errors   pendingErrors
 	reported string
 	ended    bool
@@ -75,6 +76,7 @@ func (c *cursor) assistant(v rawjson.Value) {
 		c.whole(text)
 		return
 	}
+	c.partial = true
 	if c.turn == nil {
 		c.turn = c.r.newSegment()
 		c.spoken = append(c.spoken, c.turn)
@@ -88,7 +90,7 @@ func (c *cursor) whole(text string) {
 	s := c.turn
 	c.turn = nil
 	if s == nil {
-		if len(c.spoken) == 0 || !c.said(text) {
+		if !c.partial || !c.said(text) {
 			s = c.r.newSegment()
 			s.settled = true
 			c.r.delta(s, text)
@@ -107,17 +109,13 @@ func (c *cursor) whole(text string) {
 	}
 }
 
-// said reports whether the text is what all texts up to now say together, or
-// some of the last ones.
+// said reports whether the last texts together are the given one.
 func (c *cursor) said(text string) bool {
 	joined := ""
 	for i := len(c.spoken) - 1; i >= 0 && len(joined) < len(text); i-- {
 		joined = c.spoken[i].text.String() + joined
-		if joined == text {
-			return i < len(c.spoken)-1 || c.spoken[i] == c.turn || !c.spoken[i].settled || c.spoken[i].text.Len() > 0
-		}
 	}
-	return false
+	return joined == text
 }
 
 // tool reads a call. Its kind is the name of the one member of tool_call:

@@ -7,10 +7,14 @@ import (
 
 // droid reads droid exec -o stream-json. A completion ends the run, and
 // repeats the last text; after SIGINT there is nothing at all (real-clis §6).
+// A stream that breaks off without an error ends in a completion too: only the
+// token counts, which come last in the stream, are missing.
 type droid struct {
-	r      *run
-	errors pendingErrors
-	ended  bool
+	r       *run
+	errors  pendingErrors
+	ended   bool
+	counted bool // the completion has token counts, of whatever value
+	noTurns bool // the completion says that there was no turn: no answer could be used
 }
 
 func (d *droid) frame(v rawjson.Value, text []byte) {
@@ -65,6 +69,9 @@ func (d *droid) completion(v rawjson.Value) {
 	d.ended = true
 	d.r.out.Terminals++
 	d.r.tokens(v.Get("usage"), nil)
+	d.counted = d.r.out.Usage != nil
+	turns, ok := whole(v.Get("numTurns"))
+	d.noTurns = ok && turns == 0
 	if len(d.r.segs) == 0 {
 		d.r.text(v.Get("finalText").Str())
 	}
@@ -75,6 +82,16 @@ func (d *droid) outcome() outcome {
 	if d.ended {
 		o.reported = "completion"
 	}
+	if o.ok && d.noTurns && d.r.last == didNothing {
+		d.errors.add(&emptyOutput, "no turn was completed")
+		o.ok = false
+	}
+	if o.ok && d.counted && !d.r.out.TokensSeen() && d.r.last == didText {
+		d.errors.add(&brokenStream, "the answer has no token counts: its stream broke off")
+		o.ok = false
+	}
 	d.errors.fail(d.r, &o)
 	return o
 }
+
+var brokenStream = upstream("stream_disconnected", "")

@@ -14,8 +14,8 @@ type textRow struct {
 	// source is where the wording was seen: a row of the error-texts research
 	// ("r28"), a public case ("c103"), or a captured release.
 	source string
-	// agents limits the row; empty means any.
-	agents []string
+	// agents limits the row; empty means any but those of except.
+	agents, except []string
 	// pattern is matched against the normalized text: lower case, straight
 	// apostrophes, single spaces. Words that redaction does not know stand as
 	// <text:N>, so patterns name only words of the error itself.
@@ -24,7 +24,7 @@ type textRow struct {
 }
 
 func (t *textRow) fits(agent string) bool {
-	return len(t.agents) == 0 || slices.Contains(t.agents, agent)
+	return (len(t.agents) == 0 || slices.Contains(t.agents, agent)) && !slices.Contains(t.except, agent)
 }
 
 func row(source string, v verdict, phrases ...string) textRow {
@@ -39,6 +39,13 @@ func httpStatus(code string) string {
 
 func (t textRow) only(agents ...string) textRow {
 	t.agents = agents
+	return t
+}
+
+// others keeps a row from the agents whose wordings other rows know: their
+// readings are on record.
+func (t textRow) others() textRow {
+	t.except = []string{"codex", "claude"}
 	return t
 }
 
@@ -77,7 +84,7 @@ var (
 )
 
 // texts is the table of error texts.
-var texts = slices.Concat(localTexts, accountTexts, modelTexts, providerTexts)
+var texts = slices.Concat(localTexts, accountTexts, modelTexts, streamTexts, providerTexts)
 
 // localTexts are about the CLI, its arguments, its configuration and the
 // harness: no provider was involved.
@@ -121,6 +128,8 @@ var accountTexts = []textRow{
 		`exceeded your current quota`, `insufficient_quota`, `quota exceeded`, `额度不足`, `预扣费额度失败`, `check your plan and billing`),
 	row("r33 r41 r46 r47 r49", rateLimited, `\brate[ _-]limit(?:ed|_error|_exceeded| reached| exceeded|s)?\b`, `\brate_limit_reached`,
 		`too many requests`, `速率限制`, `请求频繁`, httpStatus(`429`), `\b429 \{`),
+	row("opencode's quota with 429", hardQuota(contract.ActionNone), `quota (?:is |has been )?exhausted`, `out of quota`).others(),
+	row("Google's status of a 401", auth("auth_required"), `\bunauthenticated\b`, `invalid authentication credentials`).others(),
 	row("r10", auth("refresh_token_reused"), `refresh token was already used`, `refresh_token_reused`),
 	row("r27", noProvider, `no llm provider configured`),
 	row("r9 r16 r21", auth("missing_api_key"), `missing environment variable`, `no auth credentials found`, `llm not set`, `no api key`),
@@ -144,6 +153,14 @@ var modelTexts = []textRow{
 	row("r67 r71", model("model_not_supported", contract.ActionSwitchModel), `is not supported when using`, `cannot use this model`, `unsupported model`, `model is not supported`),
 	row("r65 r66 r69 r70", model("model_not_found", contract.ActionSwitchModel), `issue with the selected model`, `model not found`, `model_not_found`,
 		`\bmodel\b.{0,80}(?:does not exist|not found)`, `not_found_error`, `modelnotfound`),
+}
+
+// streamTexts are about an answer that broke off or was none, in the words of
+// clients built on fetch and of Gemini's relatives.
+var streamTexts = []textRow{
+	row("kimi 2.1, qwen 0.15, gemini 0.61 on an empty answer", emptyOutput, `empty response`, `no content, no tool calls`, `empty or invalid response`, `no content was returned`).others(),
+	row("gemini 0.61, qwen 0.24 on a stream without an end", upstream("stream_disconnected", ""), `without (?:a )?finish[ _]reason`, `ended without`, `stream ended unexpectedly`).others(),
+	row("undici's word for a broken body", upstream("stream_disconnected", ""), `(?:^|[:"] ?)terminated\b`, `premature close`, `other side closed`, `socket hang up`).others(),
 }
 
 // providerTexts are about the connection and the provider's health.

@@ -91,11 +91,14 @@ func (p *pendingErrors) survived(r *run) {
 	*p = pendingErrors{}
 }
 
-// fail puts the errors into the outcome and shows the first one.
+// fail puts the errors into the outcome and shows the first one. Together they
+// are read first: the table of texts goes from the particular to the general,
+// and a provider's body often says more than "Bad Request" above it.
 func (p *pendingErrors) fail(r *run, o *outcome) {
 	if !p.any() {
 		return
 	}
+	o.texts = append(o.texts, strings.Join(p.texts, "\n"))
 	o.texts, o.code = append(o.texts, p.texts...), p.code
 	r.failed(p.texts[0])
 }

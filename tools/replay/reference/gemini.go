@@ -104,10 +104,12 @@ func (g *gemini) outcome() outcome {
 	return o
 }
 
-// geminiStderr finds the error that 0.11 and 0.24 print beside a result that
-// says success: "[API Error: …]". Retries that went well print "Attempt n
+// geminiStderr finds the error that 0.11 prints beside a result that says
+// success; nothing says what it was. Retries that went well print "Attempt n
 // failed".
-func geminiStderr(norm string) bool { return strings.Contains(norm, "[api error:") }
+func geminiStderr(norm string) bool {
+	return strings.Contains(norm, "[api error:") || strings.HasPrefix(norm, "error when talking to gemini api")
+}
 
 // geminiExit reads the exit codes that gemini documents (packages/core,
 // utils/errors.ts) and the HTTP status it passes to exit, of which the low

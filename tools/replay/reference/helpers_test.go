@@ -13,6 +13,7 @@ import (
 // text, tools and events are expectations too.
 type sample struct {
 	name     string
+	agent    string // "agent" if empty
 	lines    []string
 	stderr   string
 	end      Ending
@@ -28,7 +29,11 @@ func exited(code int) Ending { return Ending{ExitCode: &code} }
 
 func read(t testing.TB, dialect string, s *sample) *Reading {
 	t.Helper()
-	r, err := NewReader(&contract.Dialect{ID: dialect}, "agent")
+	agent := s.agent
+	if agent == "" {
+		agent = "agent"
+	}
+	r, err := NewReader(&contract.Dialect{ID: dialect}, agent)
 	if err != nil {
 		t.Fatal(err)
 	}

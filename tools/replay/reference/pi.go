@@ -221,7 +221,7 @@ func (p *pi) ask(method string) {
 }
 
 func (p *pi) outcome() outcome {
-	o := outcome{reported: p.stop, ended: p.ended, ok: p.ended && !p.errors.any(), cancelled: p.stop == "aborted" && !p.errors.any()}
+	o := outcome{reported: p.stop, ended: p.ended, ok: p.ended && p.stop != "aborted" && !p.errors.any(), cancelled: p.stop == "aborted" && !p.errors.any()}
 	if !p.started {
 		o.before = contract.StageSessionInit
 	}
