@@ -22,6 +22,8 @@ type Vars struct {
 	// Paths are absolute. Tmp becomes the child's TMPDIR and must not hold
 	// Home: some CLIs refuse to work from a HOME below TMPDIR.
 	Cwd, Home, Tmp, PromptFile string
+	// Prompt is the probe's, for CLIs that take it from their argv only.
+	Prompt string
 	// BaseURL is the provider's root, without a path or a trailing slash.
 	BaseURL    string
 	Model      string
@@ -276,6 +278,8 @@ func (r *renderer) value(name string) string {
 		return v.Home
 	case "tmp":
 		return v.Tmp
+	case "prompt":
+		return v.Prompt
 	case "prompt_file":
 		return v.PromptFile
 	case "base_url":

@@ -94,7 +94,7 @@ func (c *capturer) child(ctx context.Context, job *cellJob, dir string) (rec *re
 func (c *capturer) prepare(job *cellJob, ws *workspace, baseURL string) (*agents.Launch, error) {
 	promptFile := filepath.Join(ws.tmp, "prompt.md")
 	launch, err := agents.NewLaunch(job.agent, job.version.Version, job.cell.Probe, job.cell.Profile, agents.Vars{
-		Cwd: ws.cwd, Home: ws.home, Tmp: ws.tmp, PromptFile: promptFile, BaseURL: baseURL,
+		Cwd: ws.cwd, Home: ws.home, Tmp: ws.tmp, Prompt: job.probe.Prompt, PromptFile: promptFile, BaseURL: baseURL,
 		Model: job.probe.Scenario.Model, MaxRetries: job.probe.Scenario.MaxRetries,
 		UUID: agents.NewUUID(), APIKey: agents.NewAPIKey(),
 		Policy: &job.probe.EnvPolicy, Live: c.opts.Live, Help: job.version.Help[job.cell.Profile], LookupEnv: c.opts.LookupEnv,

@@ -89,16 +89,16 @@ func cells(a *contract.Agent, version string, probes []string, profile string, r
 }
 
 // profilesFor returns production, and compatible too where the agent's
-// definition says that the release refuses the production argv (DESIGN D1).
+// definition says that the release refuses the production argv (DESIGN D1) or
+// that it has another form worth recording. Production is left out where its
+// argv needs a transport that the probe does not have.
 func profilesFor(a *contract.Agent, version, probe, only string) []string {
 	if only != "" {
 		return []string{only}
 	}
-	out := []string{contract.ProfileProduction}
-	if hasLaunch(a, version, probe, contract.ProfileCompatible) {
-		out = append(out, contract.ProfileCompatible)
-	}
-	return out
+	return slices.DeleteFunc([]string{contract.ProfileProduction, contract.ProfileCompatible}, func(profile string) bool {
+		return !hasLaunch(a, version, probe, profile)
+	})
 }
 
 // selectProbes resolves --probe: ids, "basic" or "all".

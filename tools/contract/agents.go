@@ -249,7 +249,7 @@ type EnvPolicy struct {
 
 // TemplateVariables are the names that may stand in braces in an argv, a HOME
 // file or an environment value.
-var TemplateVariables = []string{"cwd", "home", "tmp", "prompt_file", "base_url", "model", "max_retries", "uuid", "api_key"}
+var TemplateVariables = []string{"cwd", "home", "tmp", "prompt", "prompt_file", "base_url", "model", "max_retries", "uuid", "api_key"}
 
 // Agent returns the agent with the given id, or nil.
 func (f *AgentsFile) Agent(id string) *Agent {
