@@ -2,6 +2,7 @@ package reference
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -21,7 +22,8 @@ func qwenResult(subtype string, isError bool, more string) string {
 
 func TestQwen(t *testing.T) {
 	goal := `{"type":"stream_event","event":{"type":"goal_state","goal_state":{}}}`
-	retry := `{"type":"system","subtype":"retry","data":{"reason":"network_error","attempt":1}}`
+	retry := `{"type":"system","subtype":"retry","data":{"reason":"retry","preserveText":true}}`
+	again := `{"type":"system","subtype":"retry","data":{"reason":"retry","preserveText":false}}`
 	samples := []sample{
 		{
 			name: "answer", end: exited(0), lines: []string{qwenInit, goal, qwenSays("Hello"), qwenResult("success", false, `,"result":"Hello"`)},
@@ -53,8 +55,22 @@ func TestQwen(t *testing.T) {
 			name: "since 0.24 the result says it", end: exited(1), lines: []string{
 				qwenInit, retry, qwenSays("Hel[API Error: terminated]"), qwenResult("error_during_execution", true, `,"error":{"message":"[API Error: terminated]"}`),
 			},
-			result: "failed upstream_unavailable/stream_disconnected child_close", reported: "error_during_execution", text: "Hel",
+			result: "failed upstream_unavailable/stream_disconnected child_close", reported: "error_during_execution", text: "Hel", signals: "joined_text",
 			events: "status:initializing status:retrying text usage error",
+		},
+		{
+			name: "joined attempts", end: exited(0), lines: []string{
+				qwenInit, retry, retry, qwenSays("Hello from Hello from Hello from me."), qwenResult("success", false, `,"result":"x"`),
+			},
+			result: "success", reported: "success", text: "Hello from me.", signals: "joined_text",
+			events: "status:initializing status:retrying status:retrying text usage",
+		},
+		{
+			name: "a retry that takes the text back", end: exited(0), lines: []string{
+				qwenInit, qwenSays("Hel"), again, again, strings.Replace(qwenSays("Hello"), `"id":"m"`, `"id":"n"`, 1), qwenResult("success", false, `,"result":"Hello"`),
+			},
+			result: "success", reported: "success", text: "Hello", signals: "retracted_text",
+			events: "status:initializing status:retrying status:retrying text usage",
 		},
 		{
 			name: "interrupted", end: Ending{ExitCode: exited(130).ExitCode, Cancelled: true}, lines: []string{qwenInit},

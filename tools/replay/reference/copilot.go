@@ -19,6 +19,7 @@ type copilot struct {
 	thoughts map[string]bool // reasoning that was shown, by id
 	thought  bool            // reasoning was shown since the last message, which repeats it
 	retried  bool            // a call of the model failed: the next one says the answer again
+	repeats  bool            // the next whole reasoning repeats that of the message before it
 	errors   pendingErrors
 	stopped  bool
 	reported string
@@ -60,10 +61,7 @@ func (c *copilot) frame(v rawjson.Value, text []byte) {
 		c.thoughts[data.Get("reasoningId").Str()], c.thought = true, true
 		c.r.thinking(data.Get("deltaContent").Str())
 	case "assistant.reasoning":
-		if id := data.Get("reasoningId").Str(); !c.thoughts[id] {
-			c.thoughts[id], c.thought = true, true
-			c.r.thinking(data.Get("content").Str())
-		}
+		c.reasoning(data)
 	case "tool.execution_start":
 		c.r.announce(data.Get("toolCallId").Str(), data.Get("toolName").Str(), parsed(data.Get("arguments")))
 	case "tool.execution_complete":
@@ -112,24 +110,27 @@ func (c *copilot) again() {
 // streamed returns the streamed text of a message, and with forget no longer
 // awaits its whole message.
 func (c *copilot) streamed(id string, forget bool) *segment {
-	for i, t := range c.texts {
-		if t.id != id {
-			continue
+	for i := len(c.texts) - 1; i >= 0; i-- {
+		if t := c.texts[i]; t.id == id {
+			if forget {
+				c.texts = slices.Delete(c.texts, i, i+1)
+			}
+			return t.segment
 		}
-		if forget {
-			c.texts = slices.Delete(c.texts, i, i+1)
-		}
-		return t.segment
 	}
 	return nil
 }
+
+// maxStreams bounds the messages that are streamed at once: their ids come
+// from outside.
+const maxStreams = 64
 
 func (c *copilot) delta(id, piece string) {
 	c.again()
 	s := c.streamed(id, false)
 	if s == nil {
 		s = c.r.newSegment()
-		c.texts = append(c.texts, &copilotText{id, s})
+		c.texts = append(c.texts[max(0, len(c.texts)-maxStreams+1):], &copilotText{id, s})
 	}
 	c.r.delta(s, piece)
 }
@@ -137,8 +138,9 @@ func (c *copilot) delta(id, piece string) {
 // message reads the whole message that ends a stream of deltas.
 func (c *copilot) message(data rawjson.Value) {
 	c.again()
-	if !c.thought {
-		c.r.thinking(data.Get("reasoningText").Str())
+	if t := data.Get("reasoningText").Str(); t != "" && !c.thought {
+		c.r.thinking(t)
+		c.repeats = true
 	}
 	c.thought = false
 	text := data.Get("content").Str()
@@ -157,6 +159,17 @@ func (c *copilot) message(data rawjson.Value) {
 	if n, ok := whole(data.Get("outputTokens")); ok && n > 0 {
 		c.r.counts(data, []tokenPath{{"output_tokens", []string{"outputTokens"}}}, true)
 	}
+}
+
+// reasoning reads whole reasoning: it repeats its pieces, or the reasoning of
+// the message that it follows.
+func (c *copilot) reasoning(data rawjson.Value) {
+	id := data.Get("reasoningId").Str()
+	if !c.thoughts[id] && !c.repeats {
+		c.r.thinking(data.Get("content").Str())
+		c.thought = true
+	}
+	c.thoughts[id], c.repeats = true, false
 }
 
 func (c *copilot) toolResult(data rawjson.Value) {

@@ -71,6 +71,13 @@ func TestCopilot(t *testing.T) {
 			result: "success", reported: "exitCode 0", text: "x\ny", events: "thinking text thinking text",
 		},
 		{
+			name: "thinking in the message, then whole", end: exited(0), lines: []string{
+				`{"type":"assistant.message","data":{"messageId":"m","content":"x","reasoningText":"hm","toolRequests":[]}}`,
+				`{"type":"assistant.reasoning","data":{"reasoningId":"r","content":"hm"}}`, copilotDone,
+			},
+			result: "success", reported: "exitCode 0", text: "x", events: "thinking text",
+		},
+		{
 			name: "interrupted", end: Ending{Cancelled: true, Signal: "SIGINT"}, lines: []string{copilotTurn, copilotDelta("m", "tick"), `{"type":"abort","data":{"reason":"user"}}`},
 			result: "cancelled", text: "tick", signals: "missing_terminal_event", events: "status:streaming text",
 		},

@@ -111,11 +111,14 @@ func (c *cursor) whole(text string) {
 
 // said reports whether the last texts together are the given one.
 func (c *cursor) said(text string) bool {
-	joined := ""
-	for i := len(c.spoken) - 1; i >= 0 && len(joined) < len(text); i-- {
-		joined = c.spoken[i].text.String() + joined
+	for i := len(c.spoken) - 1; i >= 0 && text != ""; i-- {
+		rest, ok := strings.CutSuffix(text, c.spoken[i].text.String())
+		if !ok {
+			return false
+		}
+		text = rest
 	}
-	return joined == text
+	return text == ""
 }
 
 // tool reads a call. Its kind is the name of the one member of tool_call:

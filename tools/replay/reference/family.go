@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -65,9 +66,12 @@ type pendingErrors struct {
 	code  *verdict
 }
 
+// maxErrorTexts bounds the error texts that a run keeps.
+const maxErrorTexts = 64
+
 func (p *pendingErrors) add(code *verdict, texts ...string) {
 	for _, t := range texts {
-		if t != "" {
+		if t != "" && len(p.texts) < maxErrorTexts {
 			p.texts = append(p.texts, t)
 		}
 	}
@@ -167,6 +171,7 @@ func parsed(v rawjson.Value) event.Value {
 // something else happens.
 type speech struct {
 	seg    *segment
+	from   int // index of its first item
 	pieces []string
 }
 
@@ -176,7 +181,7 @@ func (s *speech) piece(r *run, text string) {
 		return
 	}
 	if s.seg == nil {
-		s.seg = r.newSegment()
+		s.seg, s.from = r.newSegment(), len(r.items)
 	}
 	s.pieces = append(s.pieces, text)
 	r.delta(s.seg, text)
@@ -185,21 +190,18 @@ func (s *speech) piece(r *run, text string) {
 // end ends the text; what a silent retry said again counts once.
 func (s *speech) end(r *run) {
 	if s.seg != nil {
-		r.dropRepeats(s.seg, s.pieces)
+		r.dropRepeats(s)
 		s.seg.settled = true
 	}
 	*s = speech{}
 }
 
 // dropRepeats takes back the attempts that a retry without a notice repeated
-// piece by piece (gemini 0.40 and later after a broken stream). A single
-// repeated piece proves nothing: a model may say a word twice.
-func (r *run) dropRepeats(s *segment, pieces []string) {
-	const fewest = 2
+// piece by piece (gemini 0.40 and later after a broken stream).
+func (r *run) dropRepeats(s *speech) {
 	gone := 0
 	for {
-		rest := pieces[gone:]
-		n := repeated(rest, fewest)
+		n := repeated(s.pieces[gone:])
 		if n == 0 {
 			break
 		}
@@ -213,21 +215,14 @@ func (r *run) dropRepeats(s *segment, pieces []string) {
 // maxRepeat bounds the search: a broken attempt is short against the answer.
 const maxRepeat = 2000
 
-// repeated returns the smallest n ≥ fewest such that the first n pieces come
-// again right after them, or 0.
-func repeated(pieces []string, fewest int) int {
-	for n := fewest; 2*n <= len(pieces) && n <= maxRepeat; n++ {
-		if pieces[n] != pieces[0] {
-			continue
-		}
-		same := true
-		for i := range n {
-			if pieces[i] != pieces[n+i] {
-				same = false
-				break
-			}
-		}
-		if same {
+// repeated returns the smallest n such that the first n pieces come again right
+// after them, or 0. One piece that comes twice proves nothing, nor do several
+// equal ones: a model may say a word twice.
+func repeated(pieces []string) int {
+	various := false
+	for n := 2; 2*n <= len(pieces) && n <= maxRepeat; n++ {
+		various = various || pieces[n-1] != pieces[0]
+		if various && pieces[n] == pieces[0] && slices.Equal(pieces[:n], pieces[n:2*n]) {
 			return n
 		}
 	}
@@ -236,12 +231,12 @@ func repeated(pieces []string, fewest int) int {
 
 // split moves the first n pieces of a text into one of its own and takes that
 // back.
-func (r *run) split(s *segment, n int) {
+func (r *run) split(s *speech, n int) {
 	old := &segment{}
 	var kept strings.Builder
-	for i := range r.items {
+	for i := s.from; i < len(r.items); i++ {
 		it := &r.items[i]
-		if it.seg != s {
+		if it.seg != s.seg {
 			continue
 		}
 		if n > 0 {
@@ -252,7 +247,7 @@ func (r *run) split(s *segment, n int) {
 		}
 		kept.WriteString(it.delta)
 	}
-	s.text.Reset()
-	s.text.WriteString(kept.String())
+	s.seg.text.Reset()
+	s.seg.text.WriteString(kept.String())
 	r.drop(old)
 }

@@ -49,6 +49,10 @@ func TestGemini(t *testing.T) {
 			result: "success", reported: "success", text: "no no way", events: "status:initializing text text text usage",
 		},
 		{
+			name: "a rule of dashes is no retry", end: exited(0), lines: []string{geminiInit, geminiText("-"), geminiText("-"), geminiText("-"), geminiText("-"), geminiGood},
+			result: "success", reported: "success", text: "----", events: "status:initializing text text text text usage",
+		},
+		{
 			name: "empty answer, exit 0", end: exited(0), lines: []string{
 				geminiInit, `{"type":"error","severity":"error","message":"The model returned an empty response with no text."}`,
 				`{"type":"result","status":"error","stats":{"input_tokens":44,"output_tokens":28}}`,

@@ -54,7 +54,10 @@ func (o *openCode) text(part rawjson.Value) {
 		return
 	}
 	if s := o.texts[id]; s != nil && id != "" {
-		o.r.replace(s, text)
+		if s.text.String() != text {
+			o.r.replace(s, text)
+			o.texts[id] = o.r.segs[len(o.r.segs)-1]
+		}
 		return
 	}
 	s := o.r.newSegment()

@@ -39,7 +39,7 @@ func TestOpenCode(t *testing.T) {
 			result: "success", reported: "stop", text: "x", tools: "read:done", events: "status:running tool_use tool_result text usage",
 		},
 		{
-			name: "a part that grows is one text", end: exited(0), lines: []string{openStart, openText("p", "He"), openText("p", "Hello"), openFinish("stop")},
+			name: "a part that grows is one text", end: exited(0), lines: []string{openStart, openText("p", "He"), openText("p", "Hell"), openText("p", "Hello"), openText("p", "Hello"), openFinish("stop")},
 			result: "success", reported: "stop", text: "Hello", signals: "retracted_text", events: "status:running text usage",
 		},
 		{

@@ -72,6 +72,7 @@ const (
 	SignalUnknownFrames   = "unknown_frames"  // Unknown is not empty
 	SignalRecoveredError  = "recovered_error" // an error frame came and the turn completed all the same
 	SignalRetractedText   = "retracted_text"  // a retry replaced text that had been streamed
+	SignalJoinedText      = "joined_text"     // the CLI joined what several attempts said into one text
 	SignalCutAnswer       = "cut_answer"      // the model stopped at its output limit or at a filter
 )
 
