@@ -116,29 +116,34 @@ func FuzzReader(f *testing.F) {
 		f.Add(i, []byte("[1,{\"type\":7},\"\"]\n{\"msg\":{\"type\":\"error\"}}\n{\"type\":\"result\"}\x00\x1b[\r\n{\"a"), []byte(nil), 143)
 	}
 	f.Fuzz(func(t *testing.T, dialect int, stdout, stderr []byte, code int) {
-		r := readBytes(t, dialects[(dialect%len(dialects)+len(dialects))%len(dialects)], stdout, stderr, exited(code), uncut)
-		switch {
-		case r.RunResult != contract.RunSuccess && r.RunResult != contract.RunFailed:
-			t.Errorf("run result %q", r.RunResult)
-		case (r.Failure == nil) != (r.RunResult == contract.RunSuccess):
-			t.Errorf("%s with failure %+v", r.RunResult, r.Failure)
-		case r.Failure != nil && !r.Failure.Valid():
-			t.Errorf("failure %+v has a word that is none", r.Failure)
-		case r.Text != joinTexts(r.Texts):
-			t.Error("the text is not the texts")
-		case len(r.Unknown) > maxUnknownKinds+1:
-			t.Error("unknown kinds are not bounded")
-		}
-		seen := map[string]bool{}
-		for _, e := range r.Events {
-			if id := e.Get("id").Str(); e.Type() == "tool_use" && id != "" {
-				if seen[id] {
-					t.Error("a call was announced twice")
-				}
-				seen[id] = true
-			}
-		}
+		checkPromises(t, readBytes(t, dialects[(dialect%len(dialects)+len(dialects))%len(dialects)], stdout, stderr, exited(code), uncut))
 	})
+}
+
+// checkPromises holds a reading against what every reading promises.
+func checkPromises(t *testing.T, r *Reading) {
+	t.Helper()
+	switch {
+	case r.RunResult != contract.RunSuccess && r.RunResult != contract.RunFailed:
+		t.Errorf("run result %q", r.RunResult)
+	case (r.Failure == nil) != (r.RunResult == contract.RunSuccess):
+		t.Errorf("%s with failure %+v", r.RunResult, r.Failure)
+	case r.Failure != nil && !r.Failure.Valid():
+		t.Errorf("failure %+v has a word that is none", r.Failure)
+	case r.Text != joinTexts(r.Texts):
+		t.Error("the text is not the texts")
+	case len(r.Unknown) > maxUnknownKinds+1:
+		t.Error("unknown kinds are not bounded")
+	}
+	seen := map[string]bool{}
+	for _, e := range r.Events {
+		if id := e.Get("id").Str(); e.Type() == "tool_use" && id != "" {
+			if seen[id] {
+				t.Error("a call was announced twice")
+			}
+			seen[id] = true
+		}
+	}
 }
 
 // TestNoiseIsBounded: a CLI that floods stdout with what nobody knows does not
