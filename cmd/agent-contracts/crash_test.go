@@ -89,9 +89,14 @@ func undisturbed(t *testing.T) (whole time.Duration, events int) {
 func killAt(t *testing.T, delay time.Duration, event int) (alive bool) {
 	w := newWorld(t, slowTurn)
 	c := w.capture("--probe", crashProbes)
-	kill := func() { _ = c.Process.Kill() } // it may have ended
+	started := make(chan struct{})
+	kill := func() {
+		<-started
+		_ = c.Process.Kill() // it may have ended
+	}
 	watch := w.newWatch(w.places(), event, kill)
 	must(t, c.Start())
+	close(started)
 	if event == 0 {
 		time.AfterFunc(delay, kill)
 	}
