@@ -52,7 +52,12 @@ func story(dialect string, words func(int) string, shape []int) []byte {
 
 func readBytes(t testing.TB, dialect string, stdout, stderr []byte, end Ending, cut func(int) int) *Reading {
 	t.Helper()
-	r, err := NewReader(&contract.Dialect{ID: dialect}, "claude")
+	return readAs(t, dialect, "claude", stdout, stderr, end, cut)
+}
+
+func readAs(t testing.TB, dialect, agent string, stdout, stderr []byte, end Ending, cut func(int) int) *Reading {
+	t.Helper()
+	r, err := NewReader(&contract.Dialect{ID: dialect}, agent)
 	if err != nil {
 		t.Fatal(err)
 	}
