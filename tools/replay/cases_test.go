@@ -74,7 +74,7 @@ func TestCases(t *testing.T) {
 	passed, failed, open := 0, 0, 0
 	for _, file := range dirs {
 		c := loadCase(t, file)
-		j := &judge{c: c}
+		j := &judge{t: t, c: c}
 		if c.dialect() != "" {
 			j.run()
 		}
@@ -112,6 +112,7 @@ func loadCase(t *testing.T, file string) *foreignCase {
 
 // judge holds one case against its reading.
 type judge struct {
+	t       *testing.T
 	c       *foreignCase
 	checked []string
 	wrong   []string
@@ -130,6 +131,8 @@ func (j *judge) bad(format string, a ...any) { j.wrong = append(j.wrong, fmt.Spr
 func (j *judge) run() {
 	if len(j.c.Input.Files) == 0 || !j.c.hasRun() {
 		j.wordLists()
+		j.modelLists()
+		j.publicFixture()
 		return
 	}
 	if j.stderrOfProducts() {

@@ -268,6 +268,28 @@ func (j *judge) stderrOfProducts() bool {
 	return len(files) > 0
 }
 
+// modelLists judges a case of model lists: the models of stdout.txt, and for a
+// second file stdout.X.txt those of the member models_X.
+func (j *judge) modelLists() {
+	for _, name := range j.c.Input.Files {
+		middle, ok := strings.CutPrefix(strings.TrimSuffix(name, ".txt"), "stdout")
+		raw, has := j.c.Expect["models"+strings.Replace(middle, ".", "_", 1)]
+		if !ok || !has {
+			continue
+		}
+		var want []string
+		b, err := os.ReadFile(filepath.Join(j.c.dir, filepath.Base(name)))
+		if err != nil || json.Unmarshal(raw, &want) != nil {
+			j.skipped = append(j.skipped, name)
+			continue
+		}
+		if got := reference.Models(string(b)); !slices.Equal(got, want) {
+			j.bad("%s lists %v, want %v", name, got, want)
+		}
+		j.checked = append(j.checked, name)
+	}
+}
+
 // wordLists judges a case that lists texts: those of texts.txt mean a hard
 // quota, those of not_limits.txt no limit at all.
 func (j *judge) wordLists() {

@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -88,5 +89,37 @@ func TestRedactionKeepsTheFailure(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// publicFixture redacts a case's output and looks for what it must not hold.
+func (j *judge) publicFixture() {
+	const key = "must_not_contain_in_public_fixture"
+	var words []string
+	if raw, ok := j.c.Expect[key]; !ok || json.Unmarshal(raw, &words) != nil {
+		return
+	}
+	in, err := j.c.load()
+	if err != nil {
+		j.skipped = append(j.skipped, err.Error())
+		return
+	}
+	r, _ := redactor(j.t)
+	clean, _, err := r.Redact(&transcript.Transcript{Records: records(transcript.Stdout, in.stdout)}, redact.Input{Dialect: in.dialect})
+	if err != nil {
+		j.bad("redacting: %v", err)
+		return
+	}
+	text := clean.Bytes(transcript.CLIToServer, transcript.Stdout)
+	for _, w := range words {
+		if bytes.Contains(text, []byte(w)) {
+			j.bad("the sanitized output holds %q", w)
+		}
+	}
+	j.checked = append(j.checked, key)
+	for k := range j.c.Expect {
+		if k != key {
+			j.skipped = append(j.skipped, k)
+		}
 	}
 }
