@@ -49,17 +49,51 @@ func agent(t *testing.T, reg *store.Registry, id string) *contract.Agent {
 // that name.
 func result(version, shape, text string) *CellResult {
 	fixture := `{"dir":"cli->server","stream":"stdout","at_ms":0,"data":"` + text + `\n"}` + "\n"
-	s := &contract.Shape{SchemaVersion: contract.SchemaVersion, ProtocolFamily: contract.FamilyEvents, Signature: contract.Sum([]byte(shape))}
+	s := stubShape(shape)
 	c := Cell{ID: version + "." + text, Group: "codex@" + version, Agent: "codex", Version: version, Probe: "chat-text-success", Profile: contract.ProfileProduction, Repeat: 1}
 	o := &contract.Observation{
 		SchemaVersion: contract.SchemaVersion, Agent: c.Agent, CLIVersion: version, Platform: contract.HostPlatform(), Probe: c.Probe,
-		ProtocolFamily: s.ProtocolFamily, Shape: contract.ShapeRef{Signature: s.Signature, Path: s.Path()},
-		Capture: contract.ObservationCapture{CapturedAt: now.Format(capturedAtLayout), RawClientTranscriptSHA256: contract.Sum([]byte(text))},
+		ProtocolFamily: s.ProtocolFamily, ValidityLevel: contract.LevelRuntimeObserved, Shape: contract.ShapeRef{Signature: s.Signature, Path: s.Path()},
+		Install: contract.ObservationInstall{Source: "npm:x@" + version}, Command: contract.ObservationCommand{ArgvTemplate: []string{}, StdinMode: contract.StdinNone},
+		Capture:      contract.ObservationCapture{CapturedAt: now.Format(capturedAtLayout), Runner: "test", RawClientTranscriptSHA256: contract.Sum([]byte(text)), RawArtifactVisibility: "private"},
+		Redaction:    contract.ObservationRedaction{ToolVersion: redactVersion, Status: contract.RedactionPassed},
+		ParserReplay: contract.ParserReplay{Status: contract.ReplayCompatible},
 	}
-	o.Extensions.Profile = c.Profile
-	o.Extensions.FixtureSHA256 = contract.Sum([]byte(fixture))
+	o.Extensions = contract.ObservationExtensions{
+		Provider: contract.ProviderEmulated, Profile: c.Profile, Launcher: "native", ProbeRevision: contract.Sum(nil), Dialect: "codex", VersionOutput: version,
+		FixtureSHA256: contract.Sum([]byte(fixture)), Normalizer: "1.0.0", Readers: "test", Ended: "exit", StderrDetail: "none", RunResult: "success",
+		Pinned: contract.Pinned{Model: "m", ProviderAPI: "openai-responses", TimeoutMS: 1},
+	}
 	return &CellResult{
 		Cell: c, Observation: o, Shape: s, Fixture: fixture, Redaction: contract.RedactionPassed, Verdict: contract.VerdictSameShape, Known: true,
 		Goldens: map[string]string{AdapterOpenDesign: "{}\n", AdapterReference: "{}\n"},
 	}
+}
+
+// stubShape is a valid shape whose signature depends on the name.
+func stubShape(name string) *contract.Shape {
+	s := &contract.Shape{
+		SchemaVersion: contract.SchemaVersion, ProtocolFamily: contract.FamilyEvents, ValidityLevel: contract.LevelRuntimeObserved, Transport: contract.TransportJSONL,
+		FrameCount: 1, EventTypes: []string{name}, StderrClass: "none", Exit: contract.ExitSuccess,
+		FrameShapes: []contract.FrameShape{{Direction: "cli->server", Stream: "stdout", EventType: name, Paths: []contract.PathShape{}, Enums: map[string][]contract.Literal{}}},
+	}
+	s.Extensions.Sequence = []contract.SeqItem{{}}
+	sig, err := s.ComputeSignature()
+	if err != nil {
+		panic(err)
+	}
+	s.Signature = sig
+	return s
+}
+
+// retained says that the raw bundles of the results are in the private store.
+func retained(results []*CellResult) map[contract.Digest]store.RawMeta {
+	out := map[contract.Digest]store.RawMeta{}
+	for _, r := range results {
+		if r.Observation != nil {
+			raw := r.Observation.Capture.RawClientTranscriptSHA256
+			out[raw] = store.RawMeta{SHA256: raw, Bytes: 1, RetainUntil: now.Add(store.RawRetention)}
+		}
+	}
+	return out
 }

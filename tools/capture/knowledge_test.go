@@ -71,7 +71,7 @@ func TestBaselineIsTheNewestOfItsVersion(t *testing.T) {
 
 func TestKnowledge(t *testing.T) {
 	k, s := knowing("0.44.0")
-	old, fresh := contract.Sum([]byte("shape of 0.44.0")), contract.Sum([]byte("fresh"))
+	old, fresh := stubShape("shape of 0.44.0").Signature, contract.Sum([]byte("fresh"))
 	if !k.has(s, old) || k.has(s, fresh) {
 		t.Error("what is known is not")
 	}
@@ -92,7 +92,7 @@ func TestNewestKnown(t *testing.T) {
 	}
 	for _, v := range []string{"0.9.0", "0.133.0", "0.44.0"} {
 		r := result(v, "s", "x")
-		must(t, publish(t.Context(), reg, []*CellResult{r}, nil, nil))
+		must(t, publish(t.Context(), reg, []*CellResult{r}, retained([]*CellResult{r}), nil))
 	}
 	if v, err := newestKnown(reg, a); err != nil || v != "0.133.0" {
 		t.Errorf("newest is %q, %v", v, err)

@@ -90,6 +90,9 @@ func stage(tx *store.Transaction, r *CellResult, retained map[contract.Digest]st
 	}
 	files[store.EvidencePath(o.Agent, o.CLIVersion, o.Platform, at, o.Probe)] = evidence
 	for rel, b := range files {
+		if err := ownRecord(rel, b); err != nil {
+			return added, false, err
+		}
 		if err := tx.Write(rel, b); err != nil {
 			return added, false, err
 		}
@@ -119,6 +122,19 @@ func observationPlace(tx *store.Transaction, o *contract.Observation, at *time.T
 		*at = at.Add(time.Millisecond)
 		o.Capture.CapturedAt = at.UTC().Format(capturedAtLayout)
 	}
+}
+
+// ownRecord refuses a record of ours that would not validate: it is our fault,
+// and the registry must not suffer for it.
+func ownRecord(rel string, b []byte) error {
+	kind, ok := contract.KindOf(rel)
+	if !ok {
+		return nil
+	}
+	if problems := contract.Validate(kind, rel, b); contract.HasErrors(problems) {
+		return fmt.Errorf("this program made an invalid record: %s", problems[0])
+	}
+	return nil
 }
 
 // fixturePlace finds the name of a fixture: the shape's own for the first one,

@@ -48,9 +48,9 @@ func TestPublishTwiceChangesNothing(t *testing.T) {
 	state := copies(results)
 	calls := 0
 	after := func(_ *store.Transaction, added []store.Observed) error { calls += len(added); return nil }
-	must(t, publish(t.Context(), reg, results, nil, after))
+	must(t, publish(t.Context(), reg, results, retained(results), after))
 	before := content(t, reg)
-	must(t, publish(t.Context(), reg, copies(state), nil, after))
+	must(t, publish(t.Context(), reg, copies(state), retained(state), after))
 	if got := content(t, reg); len(got) != len(before) || calls != 3 {
 		t.Errorf("%d files became %d; %d observations were new, want 3", len(before), len(got), calls)
 	}
@@ -66,9 +66,9 @@ func TestPublishSameMillisecond(t *testing.T) {
 	reg := newRegistry(t)
 	one, two := result("0.133.0", "s", "a"), result("0.133.0", "s", "b")
 	state := copies([]*CellResult{two})
-	must(t, publish(t.Context(), reg, []*CellResult{one}, nil, nil))
-	must(t, publish(t.Context(), reg, []*CellResult{two}, nil, nil))
-	must(t, publish(t.Context(), reg, state, nil, nil)) // the second one resumes
+	must(t, publish(t.Context(), reg, []*CellResult{one}, retained([]*CellResult{one}), nil))
+	must(t, publish(t.Context(), reg, []*CellResult{two}, retained([]*CellResult{two}), nil))
+	must(t, publish(t.Context(), reg, state, retained(state), nil)) // the second one resumes
 	all, err := reg.Observations("")
 	must(t, err)
 	if len(all) != 2 || all[0].Capture.CapturedAt == all[1].Capture.CapturedAt {
@@ -101,7 +101,7 @@ func TestPublishKeepsEveryFixture(t *testing.T) {
 				results = append(results, r)
 				want[r.Observation.Extensions.FixtureSHA256] = true
 			}
-			must(t, publish(t.Context(), reg, results, nil, nil))
+			must(t, publish(t.Context(), reg, results, retained(results), nil))
 		}
 		named := map[contract.Digest]bool{}
 		files := content(t, reg)
@@ -126,7 +126,8 @@ func TestPublishKeepsEveryFixture(t *testing.T) {
 func TestPublishIsAllOrNothing(t *testing.T) {
 	reg := newRegistry(t)
 	fail := errors.New("no matrix")
-	err := publish(t.Context(), reg, []*CellResult{result("0.133.0", "s", "a")}, nil, func(*store.Transaction, []store.Observed) error { return fail })
+	one := []*CellResult{result("0.133.0", "s", "a")}
+	err := publish(t.Context(), reg, one, retained(one), func(*store.Transaction, []store.Observed) error { return fail })
 	if !errors.Is(err, fail) || len(content(t, reg)) > 0 {
 		t.Errorf("error %v, %d files", err, len(content(t, reg)))
 	}

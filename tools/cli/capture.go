@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -255,10 +254,10 @@ func captureExit(f *captureFlags, r *capture.Report) error {
 type progress struct {
 	a     *app
 	drawn bool
-	start time.Time
+	last  string // what was said last where no line can be redrawn
 }
 
-func newProgress(a *app) *progress { return &progress{a: a, start: a.env.Now()} }
+func newProgress(a *app) *progress { return &progress{a: a} }
 
 func (p *progress) update(s capture.Progress) {
 	if p.a.quiet {
@@ -277,9 +276,13 @@ func (p *progress) update(s capture.Progress) {
 		fmt.Fprintln(p.a.env.Stderr, oneLine(line+": "+s.Result.Summary()))
 	case p.a.env.Terminal:
 		p.clear()
+		if s.Bytes > 0 && s.Cell == nil {
+			line = fmt.Sprintf("%s (%d MB)", line, s.Bytes>>20)
+		}
 		fmt.Fprint(p.a.env.Stderr, oneLine(line+": "+s.What))
 		p.drawn = true
-	case s.Cell == nil:
+	case s.Cell == nil && line+s.What != p.last:
+		p.last = line + s.What // a download tells of itself many times
 		fmt.Fprintln(p.a.env.Stderr, oneLine(line+": "+s.What))
 	}
 }

@@ -106,7 +106,7 @@ type Pinned struct {
 	Model       string `json:"model"`
 	DelayMS     int    `json:"delay_ms"` // provider's delay before an answer that follows a tool result
 	MaxRetries  int    `json:"max_retries"`
-	ChunkRunes  int    `json:"chunk_runes"` // size of the provider's text pieces; 0: as the scenario says
+	ChunkRunes  int    `json:"chunk_runes"` // size of the provider's text pieces; 0: as the scenario says, -1: whole
 	TimeoutMS   int    `json:"timeout_ms"`
 	ProviderAPI string `json:"provider_api"` // openai-responses, anthropic-messages …
 }
