@@ -101,7 +101,7 @@ func (x *exchange) turn(req *request) {
 		x.unexpected(req.dialect, "the scenario has no turn for that many tool results")
 		return
 	}
-	calls, err := pickAll(req.tools, reply.ToolCalls, x.server.opts.Workdir)
+	calls, err := pickAll(usable(req), reply.ToolCalls, x.server.opts.Workdir)
 	if err != nil {
 		x.unexpected(req.dialect, err.Error())
 		return

@@ -40,6 +40,17 @@ func canonicalName(s string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(s))
 }
 
+// usable leaves out the file search of CLIs that speak the Chat API, unless
+// there is no shell: they download ripgrep when it is first used, which fails
+// without a network (opencode, kimi).
+func usable(req *request) []tool {
+	shell := slices.ContainsFunc(req.tools, func(t tool) bool { return slices.Contains(shellTools, canonicalName(t.name)) })
+	if req.dialect != DialectChat || !shell {
+		return req.tools
+	}
+	return slices.DeleteFunc(slices.Clone(req.tools), func(t tool) bool { return canonicalName(t.name) == "glob" })
+}
+
 func pickAll(tools []tool, calls []contract.ScenarioToolCall, workdir string) ([]call, error) {
 	var out []call
 	for i := range calls {

@@ -92,6 +92,25 @@ func TestNoToolForIt(t *testing.T) {
 	}
 }
 
+// A file search that needs a download is no list tool, where there is another.
+func TestSearchOfTheChatAPIIsTheLastResort(t *testing.T) {
+	glob, shell := tool{name: "Glob"}, tool{name: "bash"}
+	for _, tt := range []struct {
+		dialect Dialect
+		tools   []tool
+		want    string
+	}{
+		{DialectChat, []tool{glob, shell}, "bash"},
+		{DialectChat, []tool{glob}, "Glob"},
+		{DialectMessages, []tool{glob, shell}, "Glob"},
+	} {
+		got, ok := pick(usable(&request{dialect: tt.dialect, tools: tt.tools}), &callList, "/w")
+		if !ok || got.tool.name != tt.want {
+			t.Errorf("%s: picked %q of %d tools, want %q", tt.dialect, got.tool.name, len(tt.tools), tt.want)
+		}
+	}
+}
+
 func TestFillSuppliesWhatIsRequired(t *testing.T) {
 	schema := `{"properties":{
 		"command":{"type":["string","null"]},
