@@ -135,7 +135,9 @@ func TestHostileVersion(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "")
-			w.edit("registry/agents.json", `"timeout_ms": 15000`, `"timeout_ms": 1500`)
+			if c.name == "silence" {
+				w.edit("registry/agents.json", `"timeout_ms": 15000`, `"timeout_ms": 500`)
+			}
 			w.write(w.fake, "#!/bin/sh\nif [ \"$1\" = --version ]; then "+c.answer+"; exit 0; fi\ncat >/dev/null\n"+ok, 0o755)
 			stdout, stderr := w.capture("--probe", "chat-text-success").run(c.code)
 			if !strings.Contains(stdout+stderr, c.says) {
