@@ -99,7 +99,7 @@ func (c *cursor) whole(text string) {
 		return
 	}
 	switch {
-	case c.said(text):
+	case c.said(text), strings.HasSuffix(text, s.text.String()):
 		s.settled = true
 	case strings.HasPrefix(text, s.text.String()):
 		c.r.delta(s, text[s.text.Len():])
@@ -130,6 +130,7 @@ func (c *cursor) tool(v rawjson.Value, frame []byte) {
 	if !input.Exists() {
 		input = body.Get("arguments")
 	}
+	c.turn = nil // what comes now is another text
 	c.r.announce(id, name, parsed(input))
 	switch sub := v.Get("subtype").Str(); sub {
 	case "started", "delta", "updated":

@@ -42,6 +42,18 @@ func TestCursor(t *testing.T) {
 			result: "success", reported: "success", text: "Looking.\nOne line.", tools: "shell:done", events: "status:initializing text tool_use tool_result text usage",
 		},
 		{
+			name: "whole texts with a time but no call id", end: exited(0), lines: []string{
+				cursorInit, cursorDelta("Looking."), started, ended(`{"success":{}}`), cursorDelta("One line."), cursorWhole("One line.", ""), cursorDone,
+			},
+			result: "success", reported: "success", text: "Looking.\nOne line.", tools: "shell:done", events: "status:initializing text tool_use tool_result text usage",
+		},
+		{
+			name: "the whole turn with a break between its texts", end: exited(0), lines: []string{
+				cursorInit, cursorDelta("Looking."), cursorWhole("Looking.", beforeCall), started, ended(`{"success":{}}`), cursorDelta("One line."), cursorWhole("Looking. One line.", ""), cursorDone,
+			},
+			result: "success", reported: "success", text: "Looking.\nOne line.", tools: "shell:done", events: "status:initializing text tool_use tool_result text usage",
+		},
+		{
 			name: "a piece was lost", end: exited(0), lines: []string{cursorInit, cursorDelta("One "), cursorWhole("One line.", ""), cursorDone},
 			result: "success", reported: "success", text: "One line.", events: "status:initializing text text usage",
 		},

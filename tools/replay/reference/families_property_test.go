@@ -139,6 +139,25 @@ func TestRunsStopAnywhere(t *testing.T) {
 	}
 }
 
+func BenchmarkFamilies(b *testing.B) {
+	text := strings.Repeat("some words of an answer, ", 8)
+	shape := make([]int, 400)
+	for i := range shape {
+		shape[i] = []int{0, 1, 2}[i%3]
+	}
+	for i := range families {
+		f := &families[i]
+		out := f.tell(func(int) string { return text }, shape)
+		b.Run(f.dialect, func(b *testing.B) {
+			b.SetBytes(int64(len(out)))
+			b.ReportAllocs()
+			for b.Loop() {
+				readBytes(b, f.dialect, out, nil, exited(0), func(int) int { return 32 << 10 })
+			}
+		})
+	}
+}
+
 func fuzzFamily(f *testing.F, dialect string) {
 	for i := range families {
 		if fam := &families[i]; fam.dialect == dialect {
