@@ -49,8 +49,11 @@ type Dialect struct {
 	Enums []string `json:"enums"`
 	// Calls names the paths that hold a tool call's id, for ordering
 	// stretches of several calls by call.
-	Calls  []CallPath  `json:"calls,omitempty"`
-	Redact RedactRules `json:"redact"`
+	Calls []CallPath `json:"calls,omitempty"`
+	// StderrChatter is how lines begin that a healthy run may print on stderr
+	// or not: they have no class.
+	StderrChatter []string    `json:"stderr_chatter,omitempty"`
+	Redact        RedactRules `json:"redact"`
 }
 
 // Match is a condition on a frame: each path pattern must hold one of the

@@ -11,6 +11,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/normalize"
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
 // otherSamples returns streams of the one-way dialects beside those of Codex
@@ -137,5 +138,39 @@ func TestRedactionKeepsTheShapeOfOtherDialects(t *testing.T) {
 				t.Errorf("%s: redaction changed the shape (%d kinds, then %d)", s.name, before.FrameCount, after.FrameCount)
 			}
 		}
+	}
+}
+
+// What a healthy run may print on stderr or not is in no shape, raw or
+// sanitized; what an unhealthy one prints is.
+func TestChatterOnStderr(t *testing.T) {
+	r := redactor(t)
+	f := families(t)
+	chatty := 0
+	for i := range f.Dialects {
+		d := &f.Dialects[i]
+		silent, _ := shape(t, stdout("{}\n"), d)
+		for _, phrase := range d.StderrChatter {
+			chatty++
+			raw := stdout("{}\n")
+			add(raw, transcript.CLIToServer, transcript.Stderr, phrase+": 4 tools, see the quota of /home/alice\n")
+			clean, _, err := r.Redact(raw, redact.Input{Dialect: d.ID, Hermetic: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for what, tr := range map[string]*transcript.Transcript{"raw": raw, "sanitized": clean} {
+				if s, _ := shape(t, tr, d); s.Signature != silent.Signature {
+					t.Errorf("%s: %q is in the %s shape", d.ID, phrase, what)
+				}
+			}
+		}
+		failed := stdout("{}\n")
+		add(failed, transcript.CLIToServer, transcript.Stderr, "Error: quota exceeded\n")
+		if s, _ := shape(t, failed, d); s.Signature == silent.Signature {
+			t.Errorf("%s: an error on stderr is not in the shape", d.ID)
+		}
+	}
+	if chatty == 0 {
+		t.Error("no dialect has chatter")
 	}
 }

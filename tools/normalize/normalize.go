@@ -81,7 +81,7 @@ func (n *Normalizer) Shape(t *transcript.Transcript, level contract.ValidityLeve
 	if _, _, ended := t.Exit(); r.terminal && (ended == transcript.EventTimeout || ended == transcript.EventKill) {
 		code = contract.ExitSuccess // our termination ladder ended a CLI whose turn was complete
 	}
-	notes.StderrDetail = StderrClass(t.Lines(transcript.CLIToServer, transcript.Stderr))
+	notes.StderrDetail = StderrClass(t.Lines(transcript.CLIToServer, transcript.Stderr), n.rules.dialect.StderrChatter...)
 	d := n.rules.dialect
 	s.SchemaVersion = contract.SchemaVersion
 	s.ProtocolFamily, s.Transport, s.ValidityLevel = d.ProtocolFamily, d.Transport, level

@@ -74,12 +74,13 @@ func StderrWords() []string {
 // StderrClass says what a CLI's stderr was about: none without a word,
 // diagnostic for chatter of healthy runs and log lines, debug if every line is
 // a debug or trace line, otherwise the strongest class that a line's words
-// tell, and unknown if none does.
-func StderrClass(lines iter.Seq[[]byte]) contract.StderrClass {
+// tell, and unknown if none does. chatter is how lines of healthy runs begin
+// in one dialect, beside those that all have.
+func StderrClass(lines iter.Seq[[]byte], chatter ...string) contract.StderrClass {
 	var seen [8]bool
 	for raw := range lines {
 		if line := strings.ToLower(strings.TrimSpace(stripANSI(string(raw)))); line != "" {
-			seen[slices.Index(contract.StderrClasses, lineClass(line))] = true
+			seen[slices.Index(contract.StderrClasses, lineClass(line, chatter))] = true
 		}
 	}
 	for _, c := range stderrPhrases {
@@ -96,7 +97,7 @@ func StderrClass(lines iter.Seq[[]byte]) contract.StderrClass {
 }
 
 // lineClass classifies one line, in lower case and without white space around it.
-func lineClass(line string) contract.StderrClass {
+func lineClass(line string, chatter []string) contract.StderrClass {
 	switch logLevel(line) {
 	case "":
 	case "trace", "debug":
@@ -106,6 +107,11 @@ func lineClass(line string) contract.StderrClass {
 	}
 	for _, p := range benignPhrases {
 		if at := strings.Index(line, p); at >= 0 && at <= 1 && endsWord(line, at+len(p)) {
+			return "diagnostic"
+		}
+	}
+	for _, p := range chatter {
+		if strings.HasPrefix(line, strings.ToLower(p)) {
 			return "diagnostic"
 		}
 	}
