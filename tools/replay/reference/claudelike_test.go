@@ -137,3 +137,22 @@ func TestAmp(t *testing.T) {
 		t.Errorf("usage is %v", r.Usage)
 	}
 }
+
+// TestPrintedErrorIsNoAnswer: Gemini and its relatives print their error where
+// the answer would be.
+func TestPrintedErrorIsNoAnswer(t *testing.T) {
+	check(t, DialectPlain, []sample{
+		{
+			name: "401", agent: "qwen", end: exited(0), lines: []string{"[API Error: 401 Incorrect API key provided: x.]"},
+			result: "failed auth/invalid_api_key session_init",
+		},
+		{
+			name: "an error nobody knows", agent: "gemini", end: exited(0), lines: []string{"[API Error: the moon is full]"},
+			result: "failed process_exit/stream_error first_token_wait",
+		},
+		{
+			name: "an answer", agent: "qwen", end: exited(0), lines: []string{"Hello"},
+			result: "success", text: "Hello", events: "text",
+		},
+	})
+}

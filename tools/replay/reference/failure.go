@@ -87,6 +87,12 @@ func wholeTextIsError(agent, text string) *verdict {
 		return nil
 	}
 	norm := normalizeText(text)
+	if printed, ok := strings.CutPrefix(norm, "[api error: "); ok && agent != "claude" && agent != "codex" {
+		if v := classifyText(agent, printed); v != nil {
+			return v
+		}
+		return &streamError
+	}
 	for i := range texts {
 		row := &texts[i]
 		if !row.fits(agent) {

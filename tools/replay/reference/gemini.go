@@ -99,7 +99,7 @@ func (g *gemini) result(v rawjson.Value) {
 
 func (g *gemini) outcome() outcome {
 	g.speech.end(g.r)
-	o := outcome{reported: g.reported, ended: g.ended, ok: g.ended && !g.errors.any(), exits: geminiExit, printsErrors: geminiStderr}
+	o := outcome{reported: g.reported, ended: g.ended, ok: g.ended && !g.errors.any(), exits: geminiExit, printsErrors: geminiStderr, printsRetries: geminiRetry}
 	g.errors.fail(g.r, &o)
 	return o
 }
@@ -109,6 +109,12 @@ func (g *gemini) outcome() outcome {
 // failed".
 func geminiStderr(norm string) bool {
 	return strings.Contains(norm, "[api error:") || strings.HasPrefix(norm, "error when talking to gemini api")
+}
+
+// geminiRetry knows the notice of a retry, which only stderr has: "Attempt 1
+// failed with status 429. Retrying with backoff...".
+func geminiRetry(norm string) bool {
+	return strings.HasPrefix(norm, "attempt ") && strings.Contains(norm, " failed") && strings.Contains(norm, "retrying")
 }
 
 // geminiExit reads the exit codes that gemini documents (packages/core,

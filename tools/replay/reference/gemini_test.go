@@ -102,6 +102,11 @@ func TestGemini(t *testing.T) {
 			result: "failed process_exit/terminated_unknown child_close", text: "tick", signals: "missing_terminal_event", events: "status:initializing text",
 		},
 		{
+			name: "hung in its retries", end: Ending{TimedOut: true, Signal: "SIGTERM"}, lines: []string{geminiInit, geminiUser},
+			stderr: "Attempt 6 failed with status 429. Retrying with backoff... _ApiError: x\n    at throwErrorIfNotOK\n",
+			result: "failed rate_limit/rate_limit_429 first_token_wait", signals: "missing_terminal_event", events: "status:initializing",
+		},
+		{
 			name: "no key", end: exited(41), stderr: "Please set an Auth method in your settings\n",
 			result: "failed auth/auth_required session_init", signals: "missing_terminal_event",
 		},

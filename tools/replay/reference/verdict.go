@@ -80,9 +80,10 @@ type outcome struct {
 	cancelled bool
 	// exits says what an exit code of this family means, nil for an unknown
 	// one. printsErrors reports whether a stderr line (lower case) is the error
-	// of a run whose frames say success. Both may be nil.
-	exits        func(code int) *verdict
-	printsErrors func(line string) bool
+	// of a run whose frames say success, printsRetries whether it is a retry
+	// notice. All may be nil.
+	exits                       func(code int) *verdict
+	printsErrors, printsRetries func(line string) bool
 }
 
 // exit reads the exit code in the family's own table.
@@ -172,7 +173,7 @@ func (r *Reader) judgeEnd(e Ending, o outcome) {
 	case e.Cancelled:
 		r.cancel()
 	case e.TimedOut:
-		r.judgeTimeout(e)
+		r.judgeTimeout(e, o)
 	case e.NotStarted || !clean(e) || e.Killed:
 		r.judgeExit(e, o)
 	case alive && o.textEnds:
@@ -204,7 +205,14 @@ func (r *Reader) lastWords() *verdict {
 // judgeTimeout decides a run that the harness ended for its length. A run that
 // hangs in a login or in its retries failed for that reason (research,
 // error-texts row 23).
-func (r *Reader) judgeTimeout(e Ending) {
+func (r *Reader) judgeTimeout(e Ending, o outcome) {
+	if o.printsRetries != nil {
+		for l := range strings.Lines(string(r.stderr)) {
+			if o.printsRetries(normalizeText(l)) {
+				r.run.notice = l
+			}
+		}
+	}
 	if v := r.lastWords(); v != nil && (v.Category == contract.CategoryAuth || r.run.notice != "") {
 		r.fail(*v)
 		return
@@ -241,7 +249,7 @@ func (r *Reader) judgePlain(e Ending, o outcome) {
 	case e.Cancelled:
 		r.cancel()
 	case e.TimedOut:
-		r.judgeTimeout(e)
+		r.judgeTimeout(e, o)
 	case e.NotStarted || !clean(e) || e.Killed:
 		r.judgeExit(e, o)
 	case isError != nil:
