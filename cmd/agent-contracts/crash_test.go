@@ -29,6 +29,9 @@ var slowTurn = strings.ReplaceAll(fakeTurn, "\n", "\nsleep 0.02\n")
 // AGENT_CONTRACTS_KILL_SEED repeats a run.
 func TestKill(t *testing.T) {
 	kills, seed := 10, uint64(time.Now().UnixNano())
+	if raceEnabled {
+		kills = 3 // each takes ten times as long
+	}
 	if s := os.Getenv("AGENT_CONTRACTS_KILLS"); s != "" {
 		n, err := strconv.Atoi(s)
 		must(t, err)
