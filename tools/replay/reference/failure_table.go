@@ -84,7 +84,7 @@ var (
 )
 
 // texts is the table of error texts.
-var texts = slices.Concat(localTexts, accountTexts, modelTexts, streamTexts, providerTexts)
+var texts = slices.Concat(localTexts, accountTexts, modelTexts, streamTexts, providerTexts, googleTexts)
 
 // localTexts are about the CLI, its arguments, its configuration and the
 // harness: no provider was involved.
@@ -129,6 +129,7 @@ var accountTexts = []textRow{
 	row("r33 r41 r46 r47 r49", rateLimited, `\brate[ _-]limit(?:ed|_error|_exceeded| reached| exceeded|s)?\b`, `\brate_limit_reached`,
 		`too many requests`, `速率限制`, `请求频繁`, httpStatus(`429`), `\b429 \{`),
 	row("opencode's quota with 429", hardQuota(contract.ActionNone), `quota (?:is |has been )?exhausted`, `out of quota`).others(),
+	row("Google's reasons for a refused key", auth("invalid_api_key"), `\bapi[ _]key[ _](?:is )?(?:invalid|expired|revoked)\b`).others(),
 	row("Google's status of a 401", auth("auth_required"), `\bunauthenticated\b`, `invalid authentication credentials`).others(),
 	row("r10", auth("refresh_token_reused"), `refresh token was already used`, `refresh_token_reused`),
 	row("r27", noProvider, `no llm provider configured`),
@@ -140,6 +141,7 @@ var accountTexts = []textRow{
 		`credentials are not valid`, `authentication cancelled`, `no authentication information`, `not created with authentication info`,
 		`oauth device authorization`, `\bauth error\b`, `not logged into`, `token (?:is |has )?(?:been )?(?:expired|revoked)`, `token_expired`,
 		httpStatus(`401`)),
+	row("kimi 2.1", auth("auth_required"), `provider\.auth_error`).others(),
 	row("r3, 403 of a custom provider", auth("auth_required"), `organization has disabled`, `oauth_org_not_allowed`, `permission_error`,
 		httpStatus(`403`)),
 }
@@ -153,6 +155,7 @@ var modelTexts = []textRow{
 	row("r67 r71", model("model_not_supported", contract.ActionSwitchModel), `is not supported when using`, `cannot use this model`, `unsupported model`, `model is not supported`),
 	row("r65 r66 r69 r70", model("model_not_found", contract.ActionSwitchModel), `issue with the selected model`, `model not found`, `model_not_found`,
 		`\bmodel\b.{0,80}(?:does not exist|not found)`, `not_found_error`, `modelnotfound`),
+	row("Google's names of models", model("model_not_found", contract.ActionSwitchModel), `\bmodels/\S+ (?:is )?not found`).others(),
 }
 
 // streamTexts are about an answer that broke off or was none, in the words of
@@ -161,6 +164,22 @@ var streamTexts = []textRow{
 	row("kimi 2.1, qwen 0.15, gemini 0.61 on an empty answer", emptyOutput, `empty response`, `no content, no tool calls`, `empty or invalid response`, `no content was returned`).others(),
 	row("gemini 0.61, qwen 0.24 on a stream without an end", upstream("stream_disconnected", ""), `without (?:a )?finish[ _]reason`, `ended without`, `stream ended unexpectedly`).others(),
 	row("undici's word for a broken body", upstream("stream_disconnected", ""), `(?:^|[:"] ?)terminated\b`, `premature close`, `other side closed`, `socket hang up`).others(),
+}
+
+// googleTexts are the bodies that Gemini prints: a code and a status word.
+var googleTexts = []textRow{
+	row("gemini 429", rateLimited, googleStatus(`429`, `resource_exhausted`)).only("gemini", "antigravity"),
+	row("gemini 403", auth("auth_required"), googleStatus(`40[13]`, `permission_denied`)).only("gemini", "antigravity"),
+	row("gemini 404", model("model_not_found", contract.ActionSwitchModel), googleStatus(`404`, `not_found`)).only("gemini", "antigravity"),
+	row("gemini 5xx", upstream("upstream_5xx", ""), googleStatus(`50[0-3]`, `internal|unavailable`)).only("gemini", "antigravity"),
+	row("gemini 504", timedOut, googleStatus(`504`, `deadline_exceeded`)).only("gemini", "antigravity"),
+	row("gemini 400", clientError, googleStatus(`400`, `invalid_argument|failed_precondition`)).only("gemini", "antigravity"),
+}
+
+// googleStatus matches the members code and status of an error, whose quotes
+// may be escaped.
+func googleStatus(code, words string) string {
+	return `\bcode\\?": ?` + code + `\b|\bstatus\\?": ?\\?"(?:` + words + `)\b`
 }
 
 // providerTexts are about the connection and the provider's health.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -124,8 +123,8 @@ func httpVerdict(status int64) *verdict {
 	switch {
 	case status == 401 || status == 403:
 		v = auth("auth_required")
-	case status == 404:
-		v = model("model_not_found", contract.ActionSwitchModel)
+	case status == 402:
+		v = outOfCredits
 	case status == 413:
 		v = tooLarge("request_too_large")
 	case status == 429:

@@ -28,7 +28,7 @@ func TestSampleStreams(t *testing.T) {
 		{"copilot/malformed_lines.jsonl", DialectCopilot, "copilot", 0, "success", "", 1, ""},
 		{"copilot/auth_failure.jsonl", DialectCopilot, "copilot", 1, "failed auth/auth_required session_init", "", 0, ""},
 		{"gemini/gemini_stream_success.jsonl", DialectGemini, "gemini", 0, "success", "success", 1, "Bash:done write_file:done"},
-		{"gemini/gemini_stream_error.jsonl", DialectGemini, "gemini", 1, "failed process_exit/stream_error first_token_wait", "", 0, ""},
+		{"gemini/gemini_stream_error.jsonl", DialectGemini, "gemini", 1, "failed auth/invalid_api_key session_init", "", 0, ""},
 		{"kimi/gitmoot_kimi.jsonl", DialectKimi, "kimi", 0, "success", "session.resume_hint", 1, ""},
 		{"kimi/gitmoot_kimi_tool_run.jsonl", DialectKimi, "kimi", 0, "success", "session.resume_hint", 1, "Bash:done"},
 		{"opencode/opencode_stream_success.jsonl", DialectOpenCode, "opencode", 0, "success", "stop", 1, "bash:done"},

@@ -1,0 +1,55 @@
+package reference
+
+import "testing"
+
+// TestStatusWithoutWords: what a status alone says, and nothing more.
+func TestStatusWithoutWords(t *testing.T) {
+	for status, want := range map[int64]string{
+		200: "", 302: "", 400: "upstream_client_error", 401: "auth_required", 402: "workspace_credits_exhausted", 403: "auth_required",
+		404: "upstream_client_error", 413: "request_too_large", 429: "rate_limit_429", 500: "upstream_5xx", 529: "provider_high_demand", 600: "",
+	} {
+		got := ""
+		if v := httpVerdict(status); v != nil {
+			got = v.Detail
+		}
+		if got != want {
+			t.Errorf("status %d is %q, want %q", status, got, want)
+		}
+	}
+}
+
+// TestOtherWordings: texts of CLIs built on Gemini's and the AI SDK's clients.
+// Codex and Claude have their own, and their readings are on record.
+func TestOtherWordings(t *testing.T) {
+	for text, want := range map[string]string{
+		"API key expired. Please renew the API key.": "invalid_api_key",
+		"API_KEY_INVALID": "invalid_api_key",
+		"[API Error: models/gemini-x is not found for API version v1beta]": "model_not_found",
+		"ModelNotFoundError: Requested entity was not found.":              "model_not_found",
+		"error: failed to run prompt: provider.auth_error: 401 no":         "auth_required",
+		"error: failed to run prompt: provider.rate_limit_error: 429 no":   "rate_limit_429",
+		"TypeError: terminated": "stream_disconnected",
+		"terminated":            "stream_disconnected",
+		"[API Error: terminated (cause: other side closed)]": "stream_disconnected",
+		"Model stream ended without a finish reason.":        "stream_disconnected",
+		"Model stream ended with empty response text.":       "empty_output",
+		"quota exhausted": "hard_quota",
+		`[API Error: {"error":{"code":429,"message":"no","status":"RESOURCE_EXHAUSTED"}}]`:               "rate_limit_429",
+		`_ApiError: {"error":{"message":"{\"error\":{\"code\":503}}"}}`:                                  "upstream_5xx",
+		`[API Error: {"error":{"code":500,"status":"INTERNAL"}}]`:                                        "upstream_5xx",
+		`[API Error: {"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]`: "invalid_api_key",
+		`[API Error: {"error":{"code":400,"status":"INVALID_ARGUMENT"}}]`:                                "upstream_client_error",
+		"the process was terminated by the user":                                                         "",
+	} {
+		got := ""
+		if v := classifyText("gemini", text); v != nil {
+			got = v.Detail
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+		if v := classifyText("codex", "terminated"); v != nil {
+			t.Errorf("codex's reading changed: %+v", v)
+		}
+	}
+}
