@@ -124,6 +124,9 @@ type PieceRule struct {
 	// End frames close the texts with the same key values; a key path that the
 	// frame lacks matches every text.
 	End []Match `json:"end,omitempty"`
+	// Prefix says that readers look whether a later text begins with the
+	// pieces so far, and take the rest: such a text is redacted as both.
+	Prefix bool `json:"prefix,omitempty"`
 }
 
 // Dialect returns the dialect with the id, or nil.

@@ -107,6 +107,9 @@ func (r *run) leaf(s string, st paths.State, ctx walkContext) {
 		r.unknown(s)
 	}
 	if f&fModel != 0 {
+		if len(r.groups.prefixes) > 0 {
+			r.spoken[s] = true
+		}
 		if ctx.synthetic || r.in.Hermetic && !r.scenario.has(s) {
 			ctx.written = true
 		} else {

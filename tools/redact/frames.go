@@ -130,10 +130,11 @@ type pieceRule struct {
 	keys   [][]string
 	end    []condition
 	marker string // stands in every frame that the rule is for
+	prefix bool   // later texts may begin with the pieces
 }
 
 func compilePiece(p contract.PieceRule) (*pieceRule, error) {
-	c := &pieceRule{}
+	c := &pieceRule{prefix: p.Prefix}
 	var err error
 	if c.when, err = compileMatch(p.When); err != nil {
 		return nil, err

@@ -27,6 +27,8 @@ type groups struct {
 	refs map[pieceRef]pieceOf
 	runs map[uint64][]runOf
 	seed maphash.Seed
+	// prefixes are the texts with which later ones may begin.
+	prefixes []*group
 }
 
 type pieceRef struct{ frame, offset int }
@@ -74,6 +76,9 @@ func (r *run) collectPieces(root rawjson.Value, body []byte, shift int) {
 				g = &group{flags: r.pieceFlags(p)}
 				r.groups.open[prefix+key] = g
 				r.groups.all = append(r.groups.all, g)
+				if p.prefix {
+					r.groups.prefixes = append(r.groups.prefixes, g)
+				}
 			}
 			g.buf.WriteString(v.Str())
 			g.bounds = append(g.bounds, g.buf.Len())
@@ -149,7 +154,7 @@ func (g *groups) index(t *group) {
 // pieces makes.
 func (r *run) runText(s string) (string, bool) {
 	if len(r.groups.runs) == 0 {
-		return "", false
+		return r.prefixed(s)
 	}
 	t := strings.Trim(s, " \t\r\n")
 	for _, c := range r.groups.runs[maphash.String(r.groups.seed, t)] {
@@ -161,7 +166,23 @@ func (r *run) runText(s string) (string, bool) {
 		out := strings.Trim(strings.Join(c.g.out[:c.n], ""), " \t\r\n")
 		return s[:lead] + out + s[lead+len(t):], true
 	}
-	return "", false
+	return r.prefixed(s)
+}
+
+// prefixed returns the placeholders of the longest text in pieces that a text
+// of the model begins with, and what stands for the rest.
+func (r *run) prefixed(s string) (string, bool) {
+	var best *group
+	for _, g := range r.groups.prefixes {
+		if len(g.joined) < len(s) && strings.HasPrefix(s, g.joined) && g.joined != "" && (best == nil || len(g.joined) > len(best.joined)) {
+			best = g
+		}
+	}
+	if best == nil || !r.spoken[s] {
+		return "", false
+	}
+	r.resolve(best)
+	return strings.Join(best.out, "") + r.str(s[len(best.joined):], 0), true
 }
 
 // resolve redacts a joined text and cuts it into its pieces again.

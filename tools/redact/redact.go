@@ -101,6 +101,7 @@ type run struct {
 	survive  map[string]bool   // whole strings that stay wherever they stand
 	written  map[string]bool   // whole strings that the CLI or provider wrote
 	model    map[string]bool   // whole strings that the model wrote
+	spoken   map[string]bool   // whole strings at model paths that may go on behind pieces
 	members  map[string]bool   // names of protocol members, which stay inside payloads too
 	memo     map[string]string // sanitized form of a string
 	tokens   map[string]string // sanitized form of a string token, "" if it stays
@@ -156,7 +157,7 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (*transcript.Tra
 func newRun(d *dialect, in Input, scanner *Scanner) *run {
 	s := &run{
 		d: d, lex: d.lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(append(slices.Clip(in.ScenarioTexts), in.Prompt)),
-		survive: map[string]bool{}, written: map[string]bool{}, model: map[string]bool{}, members: map[string]bool{},
+		survive: map[string]bool{}, written: map[string]bool{}, model: map[string]bool{}, spoken: map[string]bool{}, members: map[string]bool{},
 		memo: map[string]string{}, tokens: map[string]string{}, unknowns: map[string]bool{}, unsure: map[string]bool{}, intern: map[string]string{},
 	}
 	s.groups.open = map[string]*group{}
