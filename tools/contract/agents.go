@@ -130,7 +130,7 @@ type HelpProbe struct {
 // The argv profiles of DESIGN D1.
 const (
 	ProfileProduction = "production" // the consumer's argv, byte for byte
-	ProfileCompatible = "compatible" // the nearest argv that the release accepts
+	ProfileCompatible = "compatible" // the nearest argv that the release accepts, or its own event stream
 )
 
 // AgentLaunch is one way to start the CLI. The first launch whose profile,
