@@ -105,7 +105,7 @@ func TestChildInheritsNothingElse(t *testing.T) {
 		t.Errorf("descriptors %q", stdout(tr))
 	}
 	spec.Path, spec.Args = "/bin/grep", []string{"-E", "Sig(Blk|Ign)", "/proc/self/status"}
-	if _, tr := record(t, spec); strings.Trim(stdout(tr), "SigBlkIgn:\t0\n") != "" {
+	if _, tr := record(t, spec); strings.Trim(stdout(tr), "SigBlkIn:\t0\n") != "" {
 		t.Errorf("signals %q", stdout(tr))
 	}
 }

@@ -205,14 +205,14 @@ func (j *job) install(ctx context.Context, version string) (*Installed, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	got, err := j.fill(ctx, tmp)
-	if err != nil {
+	if _, err := j.fill(ctx, tmp); err != nil {
 		return nil, err
 	}
 	if err := publish(tmp, dir); err != nil {
 		return nil, fileError("storing the release in the cache", err)
 	}
-	if got, err = j.fromCache(dir); err != nil {
+	got, err := j.fromCache(dir)
+	if err != nil {
 		return nil, err
 	}
 	return got, j.prepareNode(ctx, got, dir)

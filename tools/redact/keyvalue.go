@@ -15,7 +15,7 @@ func secretValue(s string, at int, deny bool) (start, end int) {
 	if plural(s[at:i]) {
 		return 0, 0
 	}
-	i, quoted := skipQuotes(s, i)
+	i, _ = skipQuotes(s, i)
 	for i < len(s) && s[i] == ' ' {
 		i++
 	}
@@ -30,7 +30,7 @@ func secretValue(s string, at int, deny bool) (start, end int) {
 	for i < len(s) && s[i] == ' ' {
 		i++
 	}
-	start, quoted = skipQuotes(s, i)
+	start, quoted := skipQuotes(s, i)
 	end = valueEnd(s, start, quoted)
 	for !quoted && end > start && strings.IndexByte(".:!?", s[end-1]) >= 0 {
 		end--
