@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2/maybe"
 	"github.com/spf13/cobra"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
@@ -217,7 +216,7 @@ func (r *redaction) write(name string, d *contract.Dialect, clean []byte) error 
 	if err := os.MkdirAll(r.flags.out, 0o755); err != nil {
 		return err
 	}
-	if err := maybe.WriteFile(target, clean, 0o644); err != nil {
+	if err := store.WriteAtomic(target, clean, 0o644); err != nil {
 		return fmt.Errorf("writing %s: %w", target, err)
 	}
 	r.app.talk("wrote %s", target)

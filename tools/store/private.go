@@ -108,7 +108,7 @@ func (s *RawStore) Put(bundle string, meta RawMeta) error {
 
 // WritePrivate replaces a file of the private side atomically, readable by its
 // owner only.
-func WritePrivate(path string, b []byte) error { return writeAtomic(path, b, 0o600) }
+func WritePrivate(path string, b []byte) error { return WriteAtomic(path, b, 0o600) }
 
 // Stat returns what is known of a bundle, or an error that wraps
 // fs.ErrNotExist.

@@ -132,7 +132,7 @@ func (t *Transaction) ReadFile(rel string) ([]byte, error) {
 
 // Commit makes every staged file visible.
 func (t *Transaction) Commit() error {
-	err := writeAtomic(filepath.Join(t.dir, commitMarker), nil, 0o644)
+	err := WriteAtomic(filepath.Join(t.dir, commitMarker), nil, 0o644)
 	if err != nil {
 		t.Discard()
 		return fmt.Errorf("committing to registry %s: %w", t.reg.dir, err)
@@ -238,10 +238,9 @@ func writeSynced(p string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// writeAtomic replaces a file in one step. The temporary file lies beside it and
-// not in TMPDIR, where renameio puts it: there a kill -9 would leave raw bytes
-// behind for everybody.
-func writeAtomic(path string, content []byte, mode fs.FileMode) error {
+// WriteAtomic replaces a file in one step. The temporary file lies beside it and
+// never in TMPDIR, where a kill -9 would leave raw bytes behind for everybody.
+func WriteAtomic(path string, content []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
 		return err
