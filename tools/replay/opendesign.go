@@ -23,6 +23,8 @@ func (r *Reading) summarize() {
 		switch e.Type() {
 		case "text_delta":
 			text.WriteString(e.Get("delta").Str())
+		case "stdout": // a plain agent's output is its text
+			text.WriteString(e.Get("chunk").Str())
 		case "tool_use":
 			id := e.Get("id").Str()
 			if _, again := seen[id]; again && !e.Get("name").IsStr("TodoWrite") {

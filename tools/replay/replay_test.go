@@ -66,6 +66,7 @@ func TestCompatible(t *testing.T) {
 		in   replay.Input
 		want string // status and findings
 	}{
+		{"plain text", input("qwen", "plain", "plain", contract.FamilyPlain, 0, "Hello.", "", "All is well."), "compatible"},
 		{"codex text", codex(0, codexHello, codexDone), "compatible"},
 		{"codex texts are joined with a line break", codex(0, codexHello, codexHello, codexDone), "compatible"},
 		{"codex command", codex(0,
