@@ -7,7 +7,9 @@ package capture
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,7 +115,11 @@ func MakePlan(ctx context.Context, opts Options) (*Plan, error) {
 			return nil, err
 		}
 		plan.Notes = append(plan.Notes, notes...)
-		plan.Cells = append(plan.Cells, cells(a, version, launchable(a, version, probes, plan), t.Profile, max(opts.Repeat, 1))...)
+		for _, cell := range cells(a, version, launchable(a, version, probes, plan), t.Profile, max(opts.Repeat, 1)) {
+			if !slices.ContainsFunc(plan.Cells, func(c Cell) bool { return c.ID == cell.ID }) { // a target given twice
+				plan.Cells = append(plan.Cells, cell)
+			}
+		}
 	}
 	if len(plan.Cells) == 0 {
 		return nil, &CannotKnowError{What: strings.Join(append([]string{"nothing to capture: no probe fits"}, plan.Notes...), "; ")}
@@ -167,7 +173,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 		return nil, err
 	}
 	defer r.close()
-	report := &Report{RunID: r.ID, Resumed: resumed, Notes: plan.Notes}
+	report := &Report{RunID: r.ID, Resumed: resumed, Results: []*CellResult{}, Notes: plan.Notes}
 	c.progress.Total = len(plan.Cells)
 	if resumed {
 		report.Notes = append(report.Notes, fmt.Sprintf("went on with run %s, which was interrupted after %d of %d", r.ID, r.done(plan.Cells), len(plan.Cells)))
@@ -223,7 +229,11 @@ func planHash(opts Options, plan *Plan) (contract.Digest, error) {
 		if err != nil {
 			return "", fmt.Errorf("finding --bin %q: %w", bin, err)
 		}
-		bin = abs
+		b, err := os.ReadFile(abs)
+		if err != nil {
+			return "", fmt.Errorf("reading --bin %q: %w", bin, err)
+		}
+		bin = abs + " " + string(contract.Sum(b)) // a rebuilt program is another one
 	}
 	rules := map[string]contract.Digest{}
 	for _, f := range []string{store.AgentsFile, store.FamiliesFile, vocabularyFile} {

@@ -33,6 +33,9 @@ type CellResult struct {
 	// Known says that the registry had the shape for this agent and probe.
 	Known   bool             `json:"known"`
 	Verdict contract.Verdict `json:"verdict,omitempty"`
+	// Disputed says that another capture of this version gave another shape
+	// although the provider was emulated.
+	Disputed bool `json:"disputed,omitempty"`
 	// Baseline is the version whose shape a new one was compared with.
 	Baseline string           `json:"baseline,omitempty"`
 	Signals  []compare.Signal `json:"signals,omitempty"`
@@ -210,7 +213,11 @@ func (c *capturer) verdict(job *cellJob, d *Derived, res *CellResult) {
 		res.Verdict = contract.VerdictSameShape
 		return
 	}
-	evidence := compare.Evidence{Replay: d.Comparison.Status, SameTarget: c.known.otherShape(scope, job.version.Version.Token, d.Shape.Signature)}
+	// Two shapes of one version are a server's doing only where there is a
+	// server; from the emulated provider they are a dispute (FINE-PRINT 16).
+	other := c.known.otherShape(scope, job.version.Version.Token, d.Shape.Signature)
+	res.Disputed = other && !c.opts.Live
+	evidence := compare.Evidence{Replay: d.Comparison.Status, SameTarget: other && c.opts.Live}
 	out := compare.Result{Verdict: contract.VerdictCompatibleNewShape}
 	if base := c.known.baseline(scope, job.agent, job.version.Version.Token); base != nil {
 		if old, err := c.opts.Registry.Shape(base.ProtocolFamily, base.Shape.Signature); err == nil {
@@ -303,6 +310,9 @@ func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string
 	}
 	if rec.result.LeftoversKilled > 0 {
 		out = append(out, fmt.Sprintf("%d process(es) outlived the CLI", rec.result.LeftoversKilled))
+	}
+	if res.Disputed {
+		out = append(out, "another capture of this version has another shape; a third one decides")
 	}
 	for _, s := range d.Reference.Signals {
 		out = append(out, "signal: "+s)

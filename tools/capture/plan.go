@@ -61,13 +61,13 @@ func (in Input) Target(file *contract.AgentsFile) (Target, error) {
 
 // Cell is one run of a CLI that a capture will do.
 type Cell struct {
-	ID      string // unique in its run: <group>.<profile>.<probe>.<n>
-	Group   string // agent@version: published together
-	Agent   string
-	Version string // exact
-	Probe   string
-	Profile string
-	Repeat  int // 1, 2, …
+	ID      string `json:"id"`    // unique in its run: <group>.<profile>.<probe>.<n>
+	Group   string `json:"group"` // agent@version: published together
+	Agent   string `json:"agent"`
+	Version string `json:"version"` // exact
+	Probe   string `json:"probe"`
+	Profile string `json:"profile"`
+	Repeat  int    `json:"repeat"` // 1, 2, …
 }
 
 // cells returns the runs for one exact version, in an order that fails early:
@@ -147,9 +147,12 @@ func newestKnown(reg *store.Registry, a *contract.Agent) (string, error) {
 	if err != nil || len(obs) == 0 {
 		return "", err
 	}
-	newest := obs[0].CLIVersion
+	newest := ""
 	for _, o := range obs {
-		if n, err := agents.CompareVersions(a, o.CLIVersion, newest); err == nil && n > 0 {
+		if strings.HasPrefix(o.Install.Source, "binary:") {
+			continue // nobody can install it
+		}
+		if n, err := agents.CompareVersions(a, o.CLIVersion, newest); newest == "" || err == nil && n > 0 {
 			newest = o.CLIVersion
 		}
 	}

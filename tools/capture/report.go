@@ -65,6 +65,9 @@ func (r *Report) Details() []string {
 		if reason := res.Observation.Extensions.EndReason; reason != "" {
 			out = append(out, where+"the capture ended the run: "+ended(reason))
 		}
+		if res.Disputed {
+			out = append(out, where+"another capture of this version has another shape; capture it again to decide")
+		}
 		if len(res.Reasons) > 0 {
 			out = append(out, where+"the consumer's reading has "+join(res.Reasons))
 		}

@@ -129,7 +129,11 @@ func TestPlanHash(t *testing.T) {
 		}
 		seen[d] = what
 	}
-	differ("--bin", hash(Options{Registry: reg, Bin: "/x"}, plan))
+	program := filepath.Join(t.TempDir(), "x")
+	must(t, os.WriteFile(program, []byte("one"), 0o755))
+	differ("--bin", hash(Options{Registry: reg, Bin: program}, plan))
+	must(t, os.WriteFile(program, []byte("two"), 0o755))
+	differ("a rebuilt --bin", hash(Options{Registry: reg, Bin: program}, plan))
 	differ("--live", hash(Options{Registry: reg, Live: true}, plan))
 	differ("--chunk-runes", hash(Options{Registry: reg, ChunkRunes: 1}, plan))
 	differ("another cell", hash(base, &Plan{Cells: []Cell{{ID: "b", Probe: "chat-text-success"}}}))

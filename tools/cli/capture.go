@@ -68,6 +68,9 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 	if c.Flags().Changed("bin") && f.bin == "" {
 		return usage("--bin names no program") // an unset variable must not mean a release
 	}
+	if (f.input != "" || len(f.like) > 0) && c.Flags().Changed("probe") {
+		return usage("--input and --like say which probes to run: leave --probe out")
+	}
 	opts, err := a.captureOptions(f, args)
 	if err != nil {
 		return err

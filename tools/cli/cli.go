@@ -102,7 +102,11 @@ func (a *app) report(err error) int {
 		return ExitOK
 	}
 	code, hint := classify(err)
-	if msg := err.Error(); msg != "" {
+	msg := err.Error()
+	if errors.Is(err, context.Canceled) {
+		msg = "interrupted"
+	}
+	if msg != "" {
 		fmt.Fprintf(a.env.Stderr, "error: %s\n", shortened(oneLine(msg)))
 		if hint != "" {
 			fmt.Fprintf(a.env.Stderr, "hint: %s\n", hint)

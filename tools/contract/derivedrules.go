@@ -5,7 +5,7 @@ package contract
 var derivedRules = []Rule{
 	{"SHAPE-DERIVED", SeverityError, "A shape is byte for byte what its fixture gives, with the level that its observations give.", "Restore the file from version control, or capture again; never edit a shape.", "DESIGN D6, FINE-PRINT 1"},
 	{"GOLDEN-DERIVED", SeverityError, "A golden is byte for byte what its adapter reads in the fixture.", "Restore the file from version control; a changed adapter needs new goldens in the same change.", "specification, Validation Plan"},
-	{"MATRIX-DERIVED", SeverityError, "The matrix is byte for byte what the records give.", "Run agent-contracts matrix and commit the result.", "DESIGN D10"},
+	{"MATRIX-DERIVED", SeverityError, "The matrix is byte for byte what the records give.", "Run agent-contracts matrix --write and commit the result.", "DESIGN D10"},
 	{"OBS-DERIVED", SeverityError, "What an observation says of its run is what its fixture shows.", "Restore the file from version control; observations are never edited.", "FINE-PRINT 1"},
 	{"OBS-EVIDENCE", SeverityError, "Every observation has an evidence record beside it that pins its bytes.", "Restore the evidence record, or capture again.", "specification, Validity Levels"},
 	{"FILE-ORPHAN", SeverityError, "Every shape, fixture and golden belongs to an observation or to source evidence.", "Remove the file, or restore the record that named it.", "FINE-PRINT 7"},

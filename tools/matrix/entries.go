@@ -92,6 +92,10 @@ func (b *builder) representative(c *versionClaim) contract.SupportStatus {
 	if p.settled == "" {
 		return contract.SupportUnknown
 	}
+	if len(p.newest[p.settled].Extensions.Violations) > 0 {
+		c.notes = append(c.notes, b.agent.RepresentativeProbe+": the run does not meet the probe's expectation")
+		return contract.SupportUnknown
+	}
 	switch p.newest[p.settled].ParserReplay.Status {
 	case contract.ReplayCompatible:
 		return contract.SupportVersionRangeVerified

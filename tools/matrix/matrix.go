@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
@@ -103,6 +104,9 @@ func Build(r *Records) (*contract.SupportMatrix, error) {
 	for i := range r.Observations {
 		o := &r.Observations[i]
 		m.GeneratedAt = max(m.GeneratedAt, o.Capture.CapturedAt)
+		if strings.HasPrefix(o.Install.Source, "binary:") {
+			continue // a program that somebody named is not a release
+		}
 		if o.Probe == contract.VersionProbeID || o.Extensions.Profile != contract.ProfileProduction || !o.ValidityLevel.SupportsClaim() {
 			continue // docs/decisions/0003; other profiles say nothing about the consumer (DESIGN D1)
 		}

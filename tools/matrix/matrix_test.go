@@ -27,7 +27,7 @@ func agentsFile() *contract.AgentsFile {
 type seen struct {
 	version, probe, shape string
 	status                contract.ReplayStatus
-	live                  bool
+	live, bin, violated   bool
 	profile               string
 	minute                int
 	runner                string
@@ -48,6 +48,13 @@ func (s seen) observed() store.Observed {
 	o.Extensions.Provider, o.Extensions.Profile = contract.ProviderEmulated, contract.ProfileProduction
 	if s.live {
 		o.Extensions.Provider = contract.ProviderLive
+	}
+	o.Install.Source = "npm:a@" + s.version
+	if s.bin {
+		o.Install.Source = "binary:a"
+	}
+	if s.violated {
+		o.Extensions.Violations = []contract.ContractViolation{{Kind: "run_result"}}
 	}
 	if s.profile != "" {
 		o.Extensions.Profile = s.profile
@@ -99,6 +106,9 @@ func TestClaims(t *testing.T) {
 		{"the representative probe decides", []seen{{version: "1.0.0", probe: "p", shape: "A"}}, contract.Policy{}, "1.0.0: unknown"},
 		{"a consumer that loses something", []seen{{version: "1.0.0", probe: rep, shape: "A", status: contract.ReplayIncompatible}}, contract.Policy{}, "1.0.0: unknown"},
 		{"no parser is no support", []seen{{version: "1.0.0", probe: rep, shape: "A", status: contract.ReplayNotRun}}, contract.Policy{}, "1.0.0: unknown"},
+		{"a run that breaks its expectation", []seen{{version: "1.0.0", probe: rep, shape: "A", violated: true}}, contract.Policy{}, "1.0.0: unknown"},
+		{"a program that somebody named is no release", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.0.0", probe: rep, shape: "B", minute: 1, bin: true}, {version: "9.0.0", probe: rep, shape: "A", bin: true}},
+			contract.Policy{}, "1.0.0: version_range_verified"},
 		{"two emulated shapes are a dispute", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.0.0", probe: rep, shape: "B", minute: 1}}, contract.Policy{}, "1.0.0: unknown"},
 		{"a third capture decides", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.0.0", probe: rep, shape: "B", minute: 1}, {version: "1.0.0", probe: rep, shape: "A", minute: 2}}, contract.Policy{}, "1.0.0: version_range_verified"},
 		{"live variants", []seen{{version: "1.0.0", probe: rep, shape: "A", live: true}, {version: "1.0.0", probe: rep, shape: "B", live: true, minute: 1}}, contract.Policy{}, "1.0.0: server_variant_possible"},

@@ -40,7 +40,7 @@ func Run(reg *store.Registry, places []string) (*Result, error) {
 			return nil, err
 		}
 	}
-	if len(places) == 0 {
+	if v.all {
 		if err := v.whole(); err != nil {
 			return nil, err
 		}
@@ -53,6 +53,7 @@ type validation struct {
 	reg    *store.Registry
 	res    *resolver
 	files  []string
+	all    bool // the whole registry
 	result *Result
 	// named are the files that some record names.
 	named map[string]bool
@@ -64,7 +65,7 @@ type validation struct {
 // a typing mistake must not pass as a valid registry.
 func (v *validation) list(places []string) error {
 	v.named, v.pinned = map[string]bool{}, map[string]bool{}
-	all := len(places) == 0
+	all := len(places) == 0 || len(places) == 1 && path.Clean(places[0]) == "."
 	if all {
 		places = recordFolders
 	}
@@ -79,6 +80,7 @@ func (v *validation) list(places []string) error {
 		}
 		v.files = append(v.files, files...)
 	}
+	v.all = all
 	slices.Sort(v.files)
 	v.files = slices.Compact(v.files)
 	return nil
