@@ -104,7 +104,7 @@ var formRules = []rule{
 	{id: "twilio-key", kind: "token", keywords: []string{"sk", "ac"}, re: regexp.MustCompile(`(?:SK|AC)[0-9a-f]{32}`), quick: func(s string, start, end int) bool {
 		return tokenStart(s, start, end) && hexAt(s, end, 32)
 	}},
-	{id: "zhipu-key", kind: "token", keywords: []string{"."}, back: 32, re: regexp.MustCompile(`[0-9a-f]{32}\.[A-Za-z0-9]{12,}`), quick: func(s string, start, _ int) bool { return hexAt(s, start-32, 32) }},
+	{id: "zhipu-key", kind: "token", keywords: []string{"."}, back: 32, re: regexp.MustCompile(`[0-9a-f]{32}\.[A-Za-z0-9]{12,}`), quick: func(s string, start, _ int) bool { return hexAt(s, start-32, 32) && !hexAt(s, start-33, 1) }},
 	{id: "pem-key", kind: "token", keywords: []string{"private key-----"}, back: 40, re: regexp.MustCompile(`-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----(?:[A-Za-z0-9+/=\s\\]|-{1,4}[A-Za-z])*`)},
 	{id: "auth-header", kind: "token", keywords: []string{"bearer ", "basic "}, back: 1, group: 1, check: mixed, re: regexp.MustCompile(`(?i)(?:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`)},
 	{id: "url-userinfo", kind: "url", keywords: []string{"://"}, back: 20, quick: func(s string, _, end int) bool { return strings.IndexByte(s[end:min(len(s), end+256)], '@') > 0 }, re: regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^/\s:@"'<>\\]+:[^/\s@"'<>\\]+@[^\s"'<>\\]*`)},
