@@ -109,7 +109,7 @@ func likeness(id string, a *contract.Agent) int {
 	if len(id) > 64 {
 		return 64
 	}
-	d := editDistance(id, a.ID)
+	d := contract.EditDistance(id, a.ID)
 	sameProduct := a.Install != nil && (id == a.Install.NPM.Package || id == a.Install.NPM.Bin)
 	if sameProduct || len(a.ID) >= 4 && strings.Contains(id, a.ID) || id == strings.ToLower(a.Name) {
 		d = min(d, 1)
@@ -118,25 +118,4 @@ func likeness(id string, a *contract.Agent) int {
 		return 64 // nothing in common
 	}
 	return d
-}
-
-// editDistance is the Levenshtein distance in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			replace := diagonal
-			if a[i-1] != b[j-1] {
-				replace++
-			}
-			diagonal = row[j]
-			row[j] = min(replace, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -1,6 +1,10 @@
 package cli
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
 
 // nearest returns the candidate that word was probably meant to be: the only
 // one that starts with it, or the one with the fewest changed letters, at most
@@ -17,7 +21,7 @@ func nearest(word string, candidates []string) string {
 	}
 	best, most := "", max(len(word)/3, 1)
 	for _, c := range candidates {
-		if n := distance(word, c); n <= most {
+		if n := contract.EditDistance(word, c); n <= most {
 			best, most = c, n-1
 		}
 	}
@@ -30,25 +34,4 @@ func didYouMean(word string, candidates []string) string {
 		return "did you mean " + near + "?"
 	}
 	return ""
-}
-
-// distance counts the letters to insert, remove or replace (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

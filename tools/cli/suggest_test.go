@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
 
 func TestNearest(t *testing.T) {
@@ -28,13 +30,13 @@ func TestDistanceIsAMetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-c]{0,8}`)
 		a, b, c := word.Draw(t, "a"), word.Draw(t, "b"), word.Draw(t, "c")
-		if (distance(a, b) == 0) != (a == b) {
+		if (contract.EditDistance(a, b) == 0) != (a == b) {
 			t.Fatal("zero for different words, or not zero for equal ones")
 		}
-		if distance(a, b) != distance(b, a) {
+		if contract.EditDistance(a, b) != contract.EditDistance(b, a) {
 			t.Fatal("not symmetric")
 		}
-		if distance(a, c) > distance(a, b)+distance(b, c) {
+		if contract.EditDistance(a, c) > contract.EditDistance(a, b)+contract.EditDistance(b, c) {
 			t.Fatal("a detour is shorter")
 		}
 	})

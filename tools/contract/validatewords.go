@@ -61,10 +61,13 @@ func suggestFor(value any, values []any) string {
 
 // suggestion returns ", did you mean …?" for the nearest known word, or "".
 func suggestion(word string, known []string) string {
+	if len(word) > 64 {
+		return "" // no typing error of ours, and foreign text can be long
+	}
 	slices.Sort(known)
 	best, bestDistance := "", 3
 	for _, k := range known {
-		if d := editDistance(word, k); d < bestDistance && d*3 <= len(k) {
+		if d := EditDistance(word, k); d < bestDistance && d*3 <= len(k) {
 			best, bestDistance = k, d
 		}
 	}
@@ -72,30 +75,6 @@ func suggestion(word string, known []string) string {
 		return ""
 	}
 	return ", did you mean " + best + "?"
-}
-
-// editDistance is Levenshtein's, over bytes; names are ASCII.
-func editDistance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // stringsOf returns the strings of a list, or the one string.
