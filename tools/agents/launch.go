@@ -127,15 +127,12 @@ func NewLaunch(agent *contract.Agent, v Version, probe, profile string, vars Var
 	}
 	// Asking for the version needs no provider, so its settings may be absent.
 	versionOnly := probe == contract.VersionProbeID
-	for _, f := range agent.HomeFiles {
-		if versionOnly || vars.Live {
-			break
-		}
-		in, err := v.In(cmp.Or(f.Versions, "*"))
+	if !versionOnly && !vars.Live {
+		files, err := homeFiles(agent, v, probe)
 		if err != nil {
-			return nil, fmt.Errorf("agent %q, HOME file %q: %w", agent.ID, f.Path, err)
+			return nil, err
 		}
-		if in {
+		for _, f := range files {
 			out.HomeFiles = append(out.HomeFiles, HomeFile{Path: f.Path, Text: r.render(f.Text)})
 		}
 	}
@@ -146,6 +143,25 @@ func NewLaunch(agent *contract.Agent, v Version, probe, profile string, vars Var
 		return nil, fmt.Errorf("agent %q, probe %q: no value for %s", agent.ID, probe, strings.Join(r.missing, ", "))
 	}
 	return out, nil
+}
+
+// homeFiles returns the files for a version and a probe; one that is made for
+// the probe takes the place of the general one.
+func homeFiles(agent *contract.Agent, v Version, probe string) ([]contract.AgentHomeFile, error) {
+	var files []contract.AgentHomeFile
+	own := map[string]bool{}
+	for _, f := range agent.HomeFiles {
+		in, err := v.In(cmp.Or(f.Versions, "*"))
+		if err != nil {
+			return nil, fmt.Errorf("agent %q, HOME file %q: %w", agent.ID, f.Path, err)
+		}
+		if !in || len(f.Probes) > 0 && !slices.Contains(f.Probes, probe) {
+			continue
+		}
+		files = append(files, f)
+		own[f.Path] = own[f.Path] || len(f.Probes) > 0
+	}
+	return slices.DeleteFunc(files, func(f contract.AgentHomeFile) bool { return own[f.Path] && len(f.Probes) == 0 }), nil
 }
 
 // argvTemplate drops the flags that the help probe did not name.

@@ -170,7 +170,10 @@ type AgentProvider struct {
 type AgentHomeFile struct {
 	Path     string `json:"path"`               // relative to HOME
 	Versions string `json:"versions,omitempty"` // empty: all
-	Text     string `json:"text"`               // with template variables
+	// Probes limits the file to some probes, for which it replaces a file of
+	// the same path without that limit; empty: all.
+	Probes []string `json:"probes,omitempty"`
+	Text   string   `json:"text"` // with template variables
 }
 
 // AgentEnv is the environment of a child: nothing else reaches it.
