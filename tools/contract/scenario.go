@@ -28,7 +28,9 @@ type Scenario struct {
 	Timeouts   ScenarioTimeouts `json:"timeouts"`
 	// Turns is empty for a probe that asks the model nothing. Then every
 	// request is unexpected.
-	Turns      []ScenarioTurn `json:"turns"`
+	Turns []ScenarioTurn `json:"turns"`
+	// Fault changes the run on its way to the recorder; nil for a real run.
+	Fault      *Fault         `json:"fault,omitempty"`
 	Extensions map[string]any `json:"extensions,omitempty"`
 }
 
@@ -185,6 +187,11 @@ func (s *Scenario) Validate() error {
 			if err := t.Attempts[j].validate(); err != nil {
 				bad("turns[%d].attempts[%d]: %w", i, j, err)
 			}
+		}
+	}
+	if s.Fault != nil {
+		if err := s.Fault.validate(); err != nil {
+			bad("fault: %w", err)
 		}
 	}
 	if len(s.Turns) > 0 && !seen[0] {
