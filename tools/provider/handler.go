@@ -15,24 +15,36 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.handlers.Done()
-	x := &exchange{server: s, w: w, r: r, entry: s.record(r)}
+	x := &exchange{server: s, w: w, r: r, scenario: s.playing(), entry: s.record(r)}
 	x.route(strings.TrimPrefix(r.URL.Path, "/v1"))
+}
+
+// playing returns the scenario of this moment.
+func (s *Server) playing() contract.Scenario {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.scenario
 }
 
 // exchange is one request and its answer.
 type exchange struct {
 	server *Server
-	w      http.ResponseWriter
-	r      *http.Request
-	entry  *RequestLog
-	body   []byte
+	// scenario is the one that was played when the request came.
+	scenario contract.Scenario
+	w        http.ResponseWriter
+	r        *http.Request
+	entry    *RequestLog
+	body     []byte
 }
 
 func (x *exchange) route(path string) {
 	post, get := x.r.Method == http.MethodPost, x.r.Method == http.MethodGet
 	geminiModel, geminiMethod := geminiMethod(x.r.URL.Path)
 	switch {
-	case len(x.server.scenario.Turns) == 0:
+	case get && path == "/models": // a list asks no model
+		x.note(KindSide, "")
+		x.json(http.StatusOK, modelList(x.scenario.Model))
+	case len(x.scenario.Turns) == 0:
 		x.unexpected("", "the scenario expects no request at all")
 	case get && path == "/responses" && strings.EqualFold(x.r.Header.Get("Upgrade"), "websocket"):
 		x.note(KindUpgrade, DialectResponses)
@@ -48,9 +60,6 @@ func (x *exchange) route(path string) {
 		x.json(http.StatusOK, countTokens{InputTokens: usageInput})
 	case post && geminiMethod != "":
 		x.gemini(geminiModel, geminiMethod)
-	case get && path == "/models":
-		x.note(KindSide, "")
-		x.json(http.StatusOK, modelList(x.server.scenario.Model))
 	case x.r.Method == http.MethodHead && (path == "/" || path == "" || path == "/api/hello"):
 		x.note(KindCheck, "")
 		x.json(http.StatusOK, struct{}{})
@@ -81,6 +90,7 @@ func (x *exchange) model(d Dialect, address func(*request)) {
 	x.server.update(func() {
 		x.entry.Model, x.entry.Stream = printable(req.model, 120), req.stream
 		x.entry.ToolResults, x.entry.Tools = req.toolResults, toolNames(req.tools)
+		x.entry.Answers, x.entry.Images = req.answers, req.images
 	})
 	if d == DialectResponses && !req.stream {
 		x.unexpected(d, "the Responses API is played as a stream only")
@@ -112,7 +122,7 @@ func (x *exchange) turn(req *request) {
 			x.entry.Picked = append(x.entry.Picked, printable(c.tool.name, 60))
 		}
 	})
-	if req.toolResults > 0 && !x.server.wait(x.r.Context(), x.server.postToolDelay()) {
+	if req.toolResults > 0 && !x.server.wait(x.r.Context(), x.postToolDelay()) {
 		x.drop()
 		return
 	}

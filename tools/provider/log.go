@@ -43,6 +43,10 @@ type RequestLog struct {
 	// Tools are the names of the tools on offer, in the request's order.
 	Tools       []string `json:"tools,omitempty"`
 	ToolResults int      `json:"tool_results"`
+	// Answers counts the model's former answers that the request carries, and
+	// Images the images.
+	Answers int `json:"answers,omitempty"`
+	Images  int `json:"images,omitempty"`
 	// Attempt counts the requests of this turn, from 1; 0 outside the scenario.
 	Attempt int `json:"attempt,omitempty"`
 	// Picked are the tools that the answer calls.

@@ -69,6 +69,18 @@ func New(sc contract.Scenario, opts Options) (*Server, error) {
 	return s, nil
 }
 
+// Play makes the server play another scenario from now on, for the next run in
+// the same place, and forgets what the run before asked. That run must be over.
+func (s *Server) Play(sc contract.Scenario) error {
+	if err := sc.Validate(); err != nil {
+		return fmt.Errorf("using scenario: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scenario, s.log, s.attempts = sc, nil, map[int]int{}
+	return nil
+}
+
 // errClosed is returned when a closed server is asked to serve.
 var errClosed = errors.New("the model provider is closed")
 
@@ -169,11 +181,11 @@ func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-func (s *Server) postToolDelay() time.Duration {
-	if s.opts.PostToolDelay != nil {
-		return *s.opts.PostToolDelay
+func (x *exchange) postToolDelay() time.Duration {
+	if d := x.server.opts.PostToolDelay; d != nil {
+		return *d
 	}
-	return time.Duration(s.scenario.PostToolDelayMS) * time.Millisecond
+	return time.Duration(x.scenario.PostToolDelayMS) * time.Millisecond
 }
 
 // loopbackOnly drops connections from elsewhere. A loopback address has no

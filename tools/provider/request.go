@@ -22,8 +22,9 @@ type request struct {
 	includeUsage bool
 	tools        []tool
 	toolResults  int
-	warmup       bool // a sub-agent's warm-up, which offers tools like the real thing
-	classifier   bool // asks whether a tool call must be blocked
+	conversation
+	warmup     bool // a sub-agent's warm-up, which offers tools like the real thing
+	classifier bool // asks whether a tool call must be blocked
 	// answerSchema is the form that the answer's text must have, or nil.
 	answerSchema json.RawMessage
 }
@@ -76,7 +77,7 @@ func parseRequest(d Dialect, body []byte) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.dialect = d
+	req.dialect, req.conversation = d, readConversation(d, body)
 	return req, nil
 }
 

@@ -117,7 +117,7 @@ func TestPostToolDelay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.postToolDelay(); got != tt.want {
+		if got := (&exchange{server: s, scenario: s.playing()}).postToolDelay(); got != tt.want {
 			t.Errorf("delay = %v, want %v", got, tt.want)
 		}
 	}
