@@ -35,6 +35,10 @@ func (c *crossChecker) evidence(e *Evidence) {
 		if other := e.Reproduction.Observation; other != nil {
 			c.file("/reproduction/observation/path", other.Path, other.SHA256)
 		}
+	case e.UserCorrection != nil:
+		if after(o.Capture.CapturedAt, e.RecordedAt) {
+			c.report("EVID-CORRECTION", "/recorded_at", "the run that is corrected was captured later, at %s", o.Capture.CapturedAt)
+		}
 	case e.Promotion != nil:
 		c.file("/promotion/reproduction/path", e.Promotion.Reproduction.Path, e.Promotion.Reproduction.SHA256)
 	}

@@ -10,10 +10,14 @@ const (
 	EvidenceReproduction EvidenceKind = "reproduction" // somebody else got the same shape
 	EvidencePromotion    EvidenceKind = "promotion"    // a maintainer accepts a reproduction
 	EvidenceWithdrawal   EvidenceKind = "withdrawal"   // the observation no longer counts
+
+	// EvidenceUserCorrection: a maintainer says what the run really came to
+	// (specification 002, decision 4). It changes no status anywhere.
+	EvidenceUserCorrection EvidenceKind = "user_correction"
 )
 
 // EvidenceKinds lists every kind.
-var EvidenceKinds = []EvidenceKind{EvidenceCapture, EvidenceAttestation, EvidenceReproduction, EvidencePromotion, EvidenceWithdrawal}
+var EvidenceKinds = []EvidenceKind{EvidenceCapture, EvidenceAttestation, EvidenceReproduction, EvidencePromotion, EvidenceWithdrawal, EvidenceUserCorrection}
 
 // Evidence is a statement about one observation, made at capture time or
 // later. Observations are never edited, so what comes later is a record of its
@@ -28,13 +32,14 @@ type Evidence struct {
 	Observation   FileRef      `json:"observation"`
 	RecordedAt    string       `json:"recorded_at"` // UTC, RFC 3339 with Z
 	// RecordedBy names the program with its version, or the person.
-	RecordedBy   string           `json:"recorded_by"`
-	Capture      *CaptureEvidence `json:"capture,omitempty"`
-	Attestation  *Attestation     `json:"attestation,omitempty"`
-	Reproduction *Reproduction    `json:"reproduction,omitempty"`
-	Promotion    *Promotion       `json:"promotion,omitempty"`
-	Withdrawal   *Withdrawal      `json:"withdrawal,omitempty"`
-	Extensions   map[string]any   `json:"extensions,omitempty"`
+	RecordedBy     string           `json:"recorded_by"`
+	Capture        *CaptureEvidence `json:"capture,omitempty"`
+	Attestation    *Attestation     `json:"attestation,omitempty"`
+	Reproduction   *Reproduction    `json:"reproduction,omitempty"`
+	Promotion      *Promotion       `json:"promotion,omitempty"`
+	Withdrawal     *Withdrawal      `json:"withdrawal,omitempty"`
+	UserCorrection *UserCorrection  `json:"user_correction,omitempty"`
+	Extensions     map[string]any   `json:"extensions,omitempty"`
 }
 
 // FileRef names a file of the registry by place and content.
@@ -114,7 +119,39 @@ type Withdrawal struct {
 	Reason string `json:"reason"`
 }
 
+// UserCorrection says what a run really came to where our reading of it is
+// wrong. Reading, observation and claims stay as they are; health counts it.
+type UserCorrection struct {
+	RunResult RunResult `json:"run_result"`
+	// Failure says why the run did not succeed, if that is known.
+	Failure *CorrectedFailure `json:"failure,omitempty"`
+	Reason  string            `json:"reason"`
+	// Evidence are HTTPS URLs of public reports.
+	Evidence []string `json:"evidence,omitempty"`
+	// By is a handle; without it the commit that added the record tells.
+	By string `json:"by,omitempty"`
+}
+
+// CorrectedFailure is the part of a classification that a person can name.
+type CorrectedFailure struct {
+	Category FailureCategory `json:"failure_category"`
+	Detail   string          `json:"failure_detail"` // one of FailureDetails
+}
+
+func checkCorrection(c *checker, u *UserCorrection) {
+	switch {
+	case u.Failure == nil:
+	case u.RunResult == RunSuccess:
+		c.report("EVID-CORRECTION", "/user_correction/failure", "a run that succeeded has no failure, leave it out")
+	case (u.RunResult == RunCancelled) != (u.Failure.Category == CategoryUserCancel):
+		c.report("EVID-CORRECTION", "/user_correction/failure/failure_category", "user_cancel and the result cancelled go together")
+	}
+}
+
 func checkEvidence(c *checker, e *Evidence) {
+	if e.UserCorrection != nil {
+		checkCorrection(c, e.UserCorrection)
+	}
 	if p := e.Promotion; p != nil && p.To.Rank() >= 0 && p.From.Rank() >= 0 && p.To.Rank() <= p.From.Rank() {
 		c.report("EVID-PROMOTION-LEVEL", "/promotion/to", "%s is not above %s", p.To, p.From)
 	}

@@ -61,6 +61,8 @@ type ConstraintKind string
 const (
 	ConstraintMinCount       ConstraintKind = "min_count"       // at least Count events
 	ConstraintMaxCount       ConstraintKind = "max_count"       // at most Count events
+	ConstraintMinItems       ConstraintKind = "min_items"       // there is one, and the list at Field never has fewer than Count entries
+	ConstraintMaxItems       ConstraintKind = "max_items"       // no list at Field has more than Count entries
 	ConstraintNonEmpty       ConstraintKind = "non_empty"       // there is one, and Field is never blank, null or empty
 	ConstraintRequiredFields ConstraintKind = "required_fields" // every event has each of Fields, which may be null
 	ConstraintPairing        ConstraintKind = "pairing"         // every tool result has its call, before it, and no second one
@@ -69,7 +71,7 @@ const (
 )
 
 // ConstraintKinds lists every constraint kind.
-var ConstraintKinds = []ConstraintKind{ConstraintMinCount, ConstraintMaxCount, ConstraintNonEmpty, ConstraintRequiredFields, ConstraintPairing, ConstraintOneTerminal, ConstraintRunResult}
+var ConstraintKinds = []ConstraintKind{ConstraintMinCount, ConstraintMaxCount, ConstraintMinItems, ConstraintMaxItems, ConstraintNonEmpty, ConstraintRequiredFields, ConstraintPairing, ConstraintOneTerminal, ConstraintRunResult}
 
 // RunResult is our reading of what a run came to; what the CLI said is kept
 // beside it (FINE-PRINT 12).
@@ -92,6 +94,8 @@ type Constraint struct {
 	Count *int           `json:"count,omitempty"`
 	// Field and Fields are members of the event in the daemon's vocabulary,
 	// with dots for members of members: name, input.command, usage.input_tokens.
+	// A string that holds a JSON object or array counts as what it holds:
+	// content.files reaches into what a tool printed.
 	Field  string    `json:"field,omitempty"`
 	Fields []string  `json:"fields,omitempty"`
 	Equals RunResult `json:"equals,omitempty"`
@@ -157,6 +161,8 @@ func (c *Constraint) validate() error {
 	switch c.Kind {
 	case ConstraintMinCount, ConstraintMaxCount:
 		want = []string{"event", "count"}
+	case ConstraintMinItems, ConstraintMaxItems:
+		want = []string{"event", "count", "field"}
 	case ConstraintNonEmpty:
 		want = []string{"event", "field"}
 	case ConstraintRequiredFields:
@@ -188,8 +194,8 @@ func (c *Constraint) validateValues() error {
 		return fmt.Errorf("unknown event %q", c.Event)
 	case c.Equals != "" && !slices.Contains(RunResults, c.Equals):
 		return fmt.Errorf("unknown run result %q", c.Equals)
-	case c.Kind == ConstraintMinCount && *c.Count < 1:
-		return errors.New("min_count below 1 asks for nothing")
+	case (c.Kind == ConstraintMinCount || c.Kind == ConstraintMinItems) && *c.Count < 1:
+		return fmt.Errorf("%s below 1 asks for nothing", c.Kind)
 	case c.Count != nil && *c.Count < 0:
 		return errors.New("count is negative")
 	case c.Kind == ConstraintRequiredFields && (len(c.Fields) == 0 || slices.Contains(c.Fields, "")):

@@ -86,6 +86,8 @@ type ObservationExtensions struct {
 	ReportedResult string `json:"reported_result"`
 	RunResult      string `json:"run_result"`
 	WeakSuccess    bool   `json:"weak_success,omitempty"`
+	// Usefulness is what the CLI itself said of its work; nil if nothing.
+	Usefulness *Usefulness `json:"usefulness,omitempty"`
 
 	// OptionalKinds and AfterTerminal are parts of the run outside the
 	// shape's identity.
@@ -100,6 +102,20 @@ type ObservationExtensions struct {
 	// Requests tells what the CLI asked the emulated provider.
 	Requests *RequestSummary `json:"requests,omitempty"`
 }
+
+// Usefulness counts what a CLI or an adapter itself said of its work
+// (specification 002, decision 3; FINE-PRINT 12). We pass it through and never
+// say it for them.
+type Usefulness struct {
+	LowUtility        int `json:"low_utility,omitempty"`
+	WrongToolBoundary int `json:"wrong_tool_boundary,omitempty"`
+}
+
+// The words of Usefulness, as CLIs and adapters print them.
+const (
+	WordLowUtility        = "low_utility"
+	WordWrongToolBoundary = "wrong_tool_boundary"
+)
 
 // Pinned records the settings that a probe pins (DESIGN D1).
 type Pinned struct {

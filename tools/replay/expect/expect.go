@@ -136,6 +136,14 @@ func (c *checker) constraint(k *contract.Constraint, path string) {
 		if len(events) > *k.Count {
 			c.violate(kind, path, fmt.Sprintf("at most %d %s", *k.Count, k.Event), strconv.Itoa(len(events)), false)
 		}
+	case contract.ConstraintMinItems:
+		if actual := tooFew(events, k.Field, *k.Count); actual != "" {
+			c.violate(kind, path, fmt.Sprintf("%s with at least %d in %s", k.Event, *k.Count, k.Field), actual, true)
+		}
+	case contract.ConstraintMaxItems:
+		if actual := tooMany(events, k.Field, *k.Count); actual != "" {
+			c.violate(kind, path, fmt.Sprintf("%s with at most %d in %s", k.Event, *k.Count, k.Field), actual, false)
+		}
 	case contract.ConstraintNonEmpty:
 		if actual := emptyField(events, k.Field); actual != "" {
 			c.violate(kind, path, fmt.Sprintf("%s with %s filled", k.Event, k.Field), actual, true)
@@ -180,20 +188,6 @@ func missingField(events []event.Event, fields []string) string {
 		}
 	}
 	return ""
-}
-
-// lookup returns the value at a dotted path, or the zero Value.
-func lookup(e event.Event, path string) event.Value {
-	first, rest, deeper := strings.Cut(path, ".")
-	v := e.Get(first)
-	if !deeper || !v.Exists() {
-		return v
-	}
-	doc, err := rawjson.Parse([]byte(v.JSON()))
-	if err != nil {
-		return event.Value{}
-	}
-	return event.Of(doc.At(strings.Split(rest, ".")...))
 }
 
 // blank reports whether a value says nothing: absent, null, white space, or

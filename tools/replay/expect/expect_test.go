@@ -19,6 +19,12 @@ const (
 	failure = `{"type":"turn.failed","error":{"message":"boom"}}` + "\n"
 )
 
+// listed is the end of the call with what its command printed.
+func listed(output string) string {
+	b, _ := json.Marshal(output)
+	return strings.Replace(end, `"x"`, string(b), 1)
+}
+
 func reading(t testing.TB, stdout string) *reference.Reading {
 	t.Helper()
 	r, err := reference.NewReader(&contract.Dialect{ID: reference.DialectCodex}, "codex")
@@ -79,6 +85,16 @@ func TestViolations(t *testing.T) {
 		{name: "fields", stdout: thread + begin + end + text + usage, members: `"constraints":[{"kind":"required_fields","event":"tool_use","fields":["id","name","input.command"]}]`},
 		{name: "a field is missing", stdout: thread + begin + end + text + usage, members: `"constraints":[{"kind":"required_fields","event":"tool_use","fields":["id","input.path"]}]`, want: "required_fields /constraints/0: every tool_use with id, input.path | no input.path in event 1 of 1"},
 		{name: "fields of no event", stdout: done, members: `"constraints":[{"kind":"required_fields","event":"tool_use","fields":["id"]}]`},
+		{name: "an empty list", stdout: thread + begin + listed("[]") + text + usage, members: `"constraints":[{"kind":"min_items","event":"tool_result","field":"content","count":1}]`, want: "min_items /constraints/0: tool_result with at least 1 in content | 0 in event 1 of 1"},
+		{name: "a list that is long enough", stdout: thread + begin + listed(` [1,2] `) + text + usage, members: `"constraints":[{"kind":"min_items","event":"tool_result","field":"content","count":2},{"kind":"max_items","event":"tool_result","field":"content","count":2}]`},
+		{name: "a list inside what the tool printed", stdout: thread + begin + listed(`{"status":"success_no_parse","movies":[]}`) + text + usage, members: `"constraints":[{"kind":"min_items","event":"tool_result","field":"content.movies","count":1}]`, want: "min_items /constraints/0: tool_result with at least 1 in content.movies | 0 in event 1 of 1"},
+		{name: "no list", stdout: thread + begin + end + text + usage, members: `"constraints":[{"kind":"min_items","event":"tool_result","field":"content","count":1}]`, want: "min_items /constraints/0: tool_result with at least 1 in content | no list in event 1 of 1"},
+		{name: "no event with a list", stdout: done, members: `"constraints":[{"kind":"min_items","event":"tool_result","field":"content","count":1}]`, want: "min_items /constraints/0: tool_result with at least 1 in content | no such event"},
+		{name: "the second list is too short", stdout: thread + begin + listed("[1]") + strings.ReplaceAll(begin+listed("[]"), `"c"`, `"d"`) + text + usage, members: `"constraints":[{"kind":"min_items","event":"tool_result","field":"content","count":1}]`, want: "min_items /constraints/0: tool_result with at least 1 in content | 0 in event 2 of 2"},
+		{name: "a list that is too long", stdout: thread + begin + listed("[1,2,3]") + text + usage, members: `"constraints":[{"kind":"max_items","event":"tool_result","field":"content","count":2}]`, want: "max_items /constraints/0: tool_result with at most 2 in content | 3 in event 1 of 1"},
+		{name: "nothing is not too long", stdout: done, members: `"constraints":[{"kind":"max_items","event":"tool_result","field":"content.files","count":0}]`},
+		{name: "text is no list", stdout: thread + begin + end + text + usage, members: `"constraints":[{"kind":"max_items","event":"tool_result","field":"content","count":2}]`, want: "max_items /constraints/0: tool_result with at most 2 in content | no list in event 1 of 1"},
+		{name: "filled inside what the tool printed", stdout: thread + begin + listed(`{"name":""}`) + text + usage, members: `"constraints":[{"kind":"required_fields","event":"tool_result","fields":["content.name"]},{"kind":"non_empty","event":"tool_result","field":"content.name"}]`, want: "non_empty /constraints/1: tool_result with content.name filled | empty in event 1 of 1"},
 		{name: "one terminal", stdout: thread + text + usage + "{\"type\":\"turn.started\"}\n" + text + usage, members: `"constraints":[{"kind":"one_terminal"}]`, want: "one_terminal /constraints/0: one terminal frame | 2"},
 		{name: "no terminal", stdout: thread + text, members: `"constraints":[{"kind":"one_terminal"}]`, want: "one_terminal /constraints/0: one terminal frame | 0"},
 		{name: "run result", stdout: thread + failure, members: `"constraints":[{"kind":"run_result","equals":"success"}]`, want: "run_result /constraints/0: success | failed"},
@@ -125,6 +141,7 @@ func TestWeakSuccess(t *testing.T) {
 		{"substance", thread + text + usage, `"must_see":["assistant_text"]`, false},
 		{"tokens only", thread + usage, ``, true},
 		{"text, but the tool that the probe asks for is missing", thread + text + usage, `"must_see":["tool_use"]`, true},
+		{"a tool whose list is empty", thread + begin + listed("[]") + text + usage, `"constraints":[{"kind":"min_items","event":"tool_result","field":"content","count":1}]`, true},
 		{"a violation that is none of substance", thread + text + usage, `"constraints":[{"kind":"max_count","event":"usage","count":0}]`, false},
 		{"a failure is no weak success", thread + failure, `"must_see":["assistant_text"]`, false},
 	} {
@@ -139,4 +156,24 @@ func TestWeakSuccess(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzItems: what a tool printed may be anything; counting in it neither fails
+// nor finds less than nothing.
+func FuzzItems(f *testing.F) {
+	for _, s := range []string{"[]", `{"a":[1,{"b":[]}]}`, "[1,", `"[1]"`, "{", "\xff", `{"a":"[1,2]"}`} {
+		f.Add(s, "content.a.b")
+	}
+	f.Fuzz(func(t *testing.T, output, field string) {
+		zero := 0
+		e := &contract.Expectation{Constraints: []contract.Constraint{
+			{Kind: contract.ConstraintMinItems, Event: contract.EventToolResult, Field: field, Count: &zero},
+			{Kind: contract.ConstraintMaxItems, Event: contract.EventToolResult, Field: field, Count: &zero},
+			{Kind: contract.ConstraintNonEmpty, Event: contract.EventToolResult, Field: field},
+		}}
+		r := reading(t, thread+begin+listed(output)+text+usage)
+		if got := expect.Check(e, r, expect.Leaks{}); r.RunResult != contract.RunSuccess || len(got.Violations) > 3 {
+			t.Errorf("%d violations, run %s", len(got.Violations), r.RunResult)
+		}
+	})
 }

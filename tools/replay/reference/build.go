@@ -3,6 +3,7 @@ package reference
 import (
 	"strings"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -31,6 +32,7 @@ type item struct {
 	event event.Event
 	seg   *segment
 	delta string
+	line  int // Reading.Origins
 }
 
 // run collects what the frames of one run say. The dialects write to it.
@@ -44,17 +46,19 @@ type run struct {
 	// last word of a run that hangs in its retries.
 	notice string
 	raws   int
+	line   int // the stdout line that is being read, or EndOfRun
 }
 
 func newRun() *run {
 	return &run{
 		out:   &Reading{Unknown: map[string]int{}, Deviations: map[string]int{}},
 		tools: map[string]int{},
+		line:  EndOfRun,
 	}
 }
 
 func (r *run) emit(typ string, fields ...event.Field) {
-	r.items = append(r.items, item{event: event.New(typ, fields...)})
+	r.items = append(r.items, item{event: event.New(typ, fields...), line: r.line})
 }
 
 func (r *run) status(label string, fields ...event.Field) {
@@ -104,7 +108,7 @@ func (r *run) delta(s *segment, piece string) {
 		return
 	}
 	s.text.WriteString(piece)
-	r.items = append(r.items, item{seg: s, delta: piece})
+	r.items = append(r.items, item{seg: s, delta: piece, line: r.line})
 	r.progress(didText)
 }
 
@@ -256,7 +260,7 @@ func whole(v rawjson.Value) (int64, bool) {
 // usefulness counts a verdict on the usefulness of its own work that a CLI
 // gave (FINE-PRINT 12). We never give one.
 func (r *run) usefulness(word string) {
-	if word != "low_utility" && word != "wrong_tool_boundary" {
+	if word != contract.WordLowUtility && word != contract.WordWrongToolBoundary {
 		return
 	}
 	if r.out.Usefulness == nil {
@@ -285,7 +289,10 @@ func (r *run) close() {
 			out.Events = append(out.Events, it.event)
 		case !it.seg.dropped && it.delta != "":
 			out.Events = append(out.Events, event.New("text_delta", event.F("delta", event.String(it.delta))))
+		default:
+			continue
 		}
+		out.Origins = append(out.Origins, it.line)
 	}
 	if r.open() {
 		out.signal(SignalOpenTool)
