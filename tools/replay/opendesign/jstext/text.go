@@ -149,6 +149,23 @@ func From(s string, n int) string {
 	return s
 }
 
+// Head is s.slice(0, n) for n ≥ 0 UTF-16 units. A cut inside a surrogate pair
+// leaves the high half.
+func Head(s string, n int) string {
+	for i := 0; i < len(s); {
+		b, u := char(s[i:])
+		if u > n {
+			if n == 1 {
+				r, _ := utf8.DecodeRuneInString(s[i:])
+				return s[:i] + lone(0xd800+(r-0x10000)>>10)
+			}
+			return s[:i]
+		}
+		i, n = i+b, n-u
+	}
+	return s
+}
+
 // Tail is s.slice(-n) for n > 0: the last n UTF-16 units.
 func Tail(s string, n int) string {
 	if len(s) <= n {

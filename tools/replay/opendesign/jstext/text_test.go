@@ -48,6 +48,7 @@ func TestUTF16Cuts(t *testing.T) {
 	hi, lo := "\xed\xa0\xbd", "\xed\xb8\x80" // the halves of U+1F600
 	for _, c := range []struct{ got, want string }{
 		{From("a😀b", 1), "😀b"}, {From("a😀b", 2), lo + "b"}, {From("a😀b", 3), "b"}, {From("ab", 5), ""},
+		{Head("a😀b", 1), "a"}, {Head("a😀b", 2), "a" + hi}, {Head("a😀b", 3), "a😀"}, {Head("ab", 0), ""}, {Head("ab", 5), "ab"},
 		{Tail("a😀b", 2), lo + "b"}, {Tail("a😀b", 3), "😀b"}, {Tail("a😀b", 9), "a😀b"},
 		{Tail(strings.Repeat("é", 3000), 2000), strings.Repeat("é", 2000)},
 		{Join("x"+hi, lo+"y"), "x😀y"}, {Join("x"+lo, hi), "x" + lo + hi}, {Join("", "y"), "y"},
