@@ -262,6 +262,7 @@ func (c *capturer) observation(job *cellJob, rec *recorded, raw *transcript.Tran
 		FixtureSHA256: contract.Sum(d.Fixture), Normalizer: d.Shape.Extensions.Normalizer, Readers: replay.Version,
 		ExitCode: code, Signal: signal, Ended: ended, EndReason: rec.result.Reason,
 		StderrDetail: string(d.Notes.StderrDetail), ReportedResult: d.Reference.ReportedResult, RunResult: string(d.Reference.RunResult),
+		Usefulness:    replay.Usefulness(d.Reference, d.Consumer),
 		OptionalKinds: d.Notes.OptionalKinds, AfterTerminal: d.Notes.AfterTerminal,
 		Pinned: contract.Pinned{Model: s.Model, DelayMS: s.PostToolDelayMS, MaxRetries: s.MaxRetries, ChunkRunes: c.opts.ChunkRunes,
 			TimeoutMS: s.Timeouts.WallMS, ProviderAPI: string(rec.launch.ProviderAPI)},

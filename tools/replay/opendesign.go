@@ -45,6 +45,7 @@ func (r *Reading) summarize() {
 			r.Unknown["raw"]++
 		}
 	}
+	r.Usefulness = said(r.Events)
 	r.Text = text.String()
 	if r.Text != "" {
 		r.Texts = []string{r.Text}

@@ -91,11 +91,12 @@ func (v *validation) statements(f string, o *contract.Observation, d *capture.De
 	}{
 		{"/extensions/optional_kinds", x.OptionalKinds, d.Notes.OptionalKinds},
 		{"/extensions/after_terminal", x.AfterTerminal, d.Notes.AfterTerminal},
+		{"/extensions/usefulness", x.Usefulness, replay.Usefulness(d.Reference, d.Consumer)},
 	} {
 		a, err1 := contract.Canonical(pair.said)
 		b, err2 := contract.Canonical(pair.shown)
 		if err1 != nil || err2 != nil || !bytes.Equal(emptyList(a), emptyList(b)) {
-			v.report("OBS-DERIVED", f, pair.pointer, "the fixture shows other frames outside the shape")
+			v.report("OBS-DERIVED", f, pair.pointer, "the fixture shows something else")
 		}
 	}
 }
