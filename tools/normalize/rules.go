@@ -81,6 +81,7 @@ type named struct {
 }
 
 type discriminator struct {
+	path  string
 	place paths.Place
 	mode  string
 	when  *paths.Matcher // nil: always
@@ -170,7 +171,7 @@ func (c *compiler) flag(patterns []string, f paths.Flags) {
 }
 
 func (c *compiler) discriminator(k contract.Discriminator) {
-	d := discriminator{place: c.place(k.Path), mode: k.Mode}
+	d := discriminator{path: k.Path, place: c.place(k.Path), mode: k.Mode}
 	if k.When != nil {
 		d.when = c.match(k.When)
 	}

@@ -35,6 +35,9 @@ type Input struct {
 	Transcript *transcript.Transcript
 	Agent      string // an agent's id
 	Dialect    *contract.Dialect
+	// Version is the CLI's version where it is known, else "". The adapters
+	// that are built in do not look at it.
+	Version string
 }
 
 func (in Input) check() error {
@@ -69,6 +72,14 @@ func Run(adapter string, in Input) (*Reading, error) {
 		return OpenDesign(in)
 	}
 	return nil, fmt.Errorf("replaying with adapter %q: there is none of that name; built in are %s", adapter, strings.Join(Adapters, " and "))
+}
+
+// add appends events that a stdout line gave (reference.Reading.Origins).
+func (r *Reading) add(line int, events []Event) {
+	r.Events = append(r.Events, events...)
+	for range events {
+		r.Origins = append(r.Origins, line)
+	}
 }
 
 func (in Input) reading(adapter string) *Reading {
@@ -113,10 +124,12 @@ func OpenDesign(in Input) (*Reading, error) {
 		return nil, fmt.Errorf("replaying dialect %q: %w", in.Dialect.ID, err)
 	}
 	r := in.reading(AdapterOpenDesign)
+	n := 0
 	for line := range in.Transcript.Lines(transcript.CLIToServer, transcript.Stdout) {
-		r.Events = append(r.Events, parser.Feed(line)...)
+		r.add(n, parser.Feed(line))
+		n++
 	}
-	r.Events = append(r.Events, parser.Flush()...)
+	r.add(reference.EndOfRun, parser.Flush())
 	r.summarize()
 	r.closeOpenDesign(in)
 	return r, nil

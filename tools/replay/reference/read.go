@@ -150,6 +150,7 @@ func (r *Reader) Stderr(chunk []byte) {
 
 // line reads one stdout line. known are the recorder's deviations.
 func (r *Reader) line(raw []byte, known []string) {
+	r.run.line++
 	if _, ok := r.format.(*plain); ok {
 		r.plain = append(r.plain, raw...)
 		for _, d := range known {
@@ -202,6 +203,7 @@ func (r *Reader) Close(e Ending) *Reading {
 	if len(r.stderr) > maxStderrBytes {
 		r.stderr = r.stderr[len(r.stderr)-maxStderrBytes:]
 	}
+	r.run.line = EndOfRun
 	r.judge(e)
 	return r.run.out
 }

@@ -22,6 +22,9 @@ type Reading struct {
 	// thinking_delta, tool_use, tool_result, usage, error, and raw for a line
 	// or frame that nobody knows. A text that a retry replaced is not in it.
 	Events []event.Event
+	// Origins has, for each event, the number of the stdout line that gave it,
+	// from 0, or EndOfRun, or Untold. It is no part of a golden.
+	Origins []int
 	// ReportedResult is what the CLI said, verbatim: the subtype of Claude's
 	// last result, the type of Codex's last turn event, or "".
 	ReportedResult string
@@ -62,6 +65,12 @@ type Reading struct {
 	// Signals are sorted words about the run as a whole.
 	Signals []string
 }
+
+// The origins of events that no stdout line gave.
+const (
+	EndOfRun = -1 // the reader gave it when the run had ended
+	Untold   = -2 // an external adapter did not say which line it had read
+)
 
 // The signals of a reading. missing_terminal_event is the signal of
 // FINE-PRINT 14.
