@@ -118,6 +118,9 @@ func NewLaunch(agent *contract.Agent, v Version, probe, profile string, vars Var
 	if out.ArgvTemplate, err = argvTemplate(agent, l, vars.Help); err != nil {
 		return nil, err
 	}
+	if vars.Policy != nil {
+		out.ArgvTemplate = append(out.ArgvTemplate, vars.Policy.AppendArgs...)
+	}
 	r := &renderer{vars: vars}
 	for _, arg := range out.ArgvTemplate {
 		out.Argv = append(out.Argv, r.render(arg))

@@ -147,6 +147,19 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 	}
 }
 
+func TestProbeArgumentsFollowTheLaunch(t *testing.T) {
+	vars := testVars()
+	plain := launch(t, "codex", "0.133.0", "chat-text-success", vars)
+	vars.Policy = &contract.EnvPolicy{Credentials: contract.CredentialsDummy, AppendArgs: []string{"--no-such-flag={model}"}}
+	l := launch(t, "codex", "0.133.0", "chat-text-success", vars)
+	if want := append(slices.Clone(plain.Argv), "--no-such-flag=probe-model-1"); !slices.Equal(l.Argv, want) {
+		t.Errorf("argv %q, want %q", l.Argv, want)
+	}
+	if last := l.ArgvTemplate[len(l.ArgvTemplate)-1]; last != "--no-such-flag={model}" {
+		t.Errorf("the template ends with %q", last)
+	}
+}
+
 func TestHomeFilesAreRendered(t *testing.T) {
 	l := launch(t, "codex", "0.133.0", "chat-text-success", testVars())
 	if len(l.HomeFiles) != 1 || l.HomeFiles[0].Path != ".codex/config.toml" {

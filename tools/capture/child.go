@@ -73,7 +73,7 @@ func (c *capturer) child(ctx context.Context, job *cellJob, dir string) (rec *re
 		return nil, err
 	}
 	rec = &recorded{bundle: filepath.Join(dir, "raw.bundle"), launch: launch, ws: ws, isolated: sandbox.Isolated(), baseURL: server.BaseURL(), started: c.opts.Now()}
-	if err := c.record(ctx, job, rec, sandbox); err != nil {
+	if err := c.record(ctx, job, rec, sandbox, server.Replied()); err != nil {
 		return nil, err
 	}
 	for _, r := range server.Requests() {
@@ -120,7 +120,7 @@ func (c *capturer) prepare(job *cellJob, ws *workspace, baseURL string) (*agents
 	return launch, nil
 }
 
-func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sandbox *harness.Sandbox) error {
+func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sandbox *harness.Sandbox, replied <-chan struct{}) error {
 	bundle, err := transcript.CreateBundle(rec.bundle)
 	if err != nil {
 		return fmt.Errorf("recording: %w", err)
@@ -131,6 +131,9 @@ func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sand
 		Env: rec.launch.Env, Dir: rec.ws.cwd, UID: rec.ws.uid, GID: rec.ws.gid,
 		Limits: harness.Limits{Wall: time.Duration(t.WallMS) * time.Millisecond, Idle: time.Duration(t.IdleMS) * time.Millisecond, Bytes: maxOutputBytes, Lines: maxOutputLines},
 		Bundle: bundle,
+	}
+	if err := job.probe.conditions(&spec, rec.ws, replied); err != nil {
+		return err
 	}
 	spec.Stdin, spec.Script = stdinFor(rec.launch, job.probe.Prompt)
 	rec.result, err = sandbox.Run(ctx, spec)

@@ -245,10 +245,24 @@ type EnvPolicy struct {
 	Credentials CredentialState `json:"credentials"`
 	// Set and Unset change single variables after everything else; values may
 	// hold template variables.
-	Set        map[string]string `json:"set,omitempty"`
-	Unset      []string          `json:"unset,omitempty"`
-	Extensions map[string]any    `json:"extensions,omitempty"`
+	Set   map[string]string `json:"set,omitempty"`
+	Unset []string          `json:"unset,omitempty"`
+	// AppendArgs follow the argv of the launch; they may hold template variables.
+	AppendArgs []string `json:"append_args,omitempty"`
+	// Executable is ExecutableMissing when a path that does not exist is
+	// started instead of the CLI, and else empty.
+	Executable string `json:"executable,omitempty"`
+	// Workspace is WorkspaceReadOnly when the CLI may not write into its
+	// working folder, and else empty.
+	Workspace  string         `json:"workspace,omitempty"`
+	Extensions map[string]any `json:"extensions,omitempty"`
 }
+
+// What a probe may do to the surroundings of a CLI.
+const (
+	ExecutableMissing = "missing"
+	WorkspaceReadOnly = "read-only"
+)
 
 // TemplateVariables are the names that may stand in braces in an argv, a HOME
 // file or an environment value.

@@ -29,6 +29,8 @@ type Scenario struct {
 	// Turns is empty for a probe that asks the model nothing. Then every
 	// request is unexpected.
 	Turns []ScenarioTurn `json:"turns"`
+	// Interrupt, if set, sends the CLI a signal in the middle of its work.
+	Interrupt *ScenarioInterrupt `json:"interrupt,omitempty"`
 	// Fault changes the run on its way to the recorder; nil for a real run.
 	Fault      *Fault         `json:"fault,omitempty"`
 	Extensions map[string]any `json:"extensions,omitempty"`
@@ -63,6 +65,7 @@ const (
 	ReplyError  ReplyKind = "error"  // an HTTP error
 	ReplyCut    ReplyKind = "cut"    // the text, then the connection drops
 	ReplyStall  ReplyKind = "stall"  // the text, then silence until the client leaves
+	ReplyReset  ReplyKind = "reset"  // the connection is reset before the first byte of an answer
 )
 
 // ScenarioReply is one reply of the provider.
@@ -114,6 +117,9 @@ const (
 	ErrorTokenExpired       ErrorCode = "token_expired"           // 401
 	ErrorForbidden          ErrorCode = "forbidden"               // 403
 	ErrorModelNotFound      ErrorCode = "model_not_found"         // 404
+	ErrorModelNotSupported  ErrorCode = "model_not_supported"     // 400
+	ErrorClientOutdated     ErrorCode = "client_outdated"         // 400: the model needs a newer CLI
+	ErrorRouting            ErrorCode = "provider_routing_error"  // 404, and no API's body
 	ErrorContextLength      ErrorCode = "context_length_exceeded" // 400
 	ErrorRateLimited        ErrorCode = "rate_limited"            // 429
 	ErrorQuotaExhausted     ErrorCode = "quota_exhausted"         // 429
@@ -124,8 +130,8 @@ const (
 
 // ErrorCodes lists every error code.
 var ErrorCodes = []ErrorCode{
-	ErrorInvalidAPIKey, ErrorTokenExpired, ErrorForbidden, ErrorModelNotFound, ErrorContextLength,
-	ErrorRateLimited, ErrorQuotaExhausted, ErrorServer, ErrorServiceUnavailable, ErrorOverloaded,
+	ErrorInvalidAPIKey, ErrorTokenExpired, ErrorForbidden, ErrorModelNotFound, ErrorModelNotSupported,
+	ErrorClientOutdated, ErrorRouting, ErrorContextLength, ErrorRateLimited, ErrorQuotaExhausted, ErrorServer, ErrorServiceUnavailable, ErrorOverloaded,
 }
 
 // ScenarioError is an HTTP error.
@@ -194,6 +200,9 @@ func (s *Scenario) Validate() error {
 			bad("fault: %w", err)
 		}
 	}
+	if s.Interrupt != nil {
+		s.Interrupt.check(len(s.Turns), bad)
+	}
 	if len(s.Turns) > 0 && !seen[0] {
 		bad("turns: none answers a request without tool results")
 	}
@@ -206,7 +215,7 @@ func (r *ScenarioReply) validate() error {
 	switch r.Kind {
 	case ReplyAnswer:
 		fits = (hasText || hasTools) && !hasError
-	case ReplyEmpty:
+	case ReplyEmpty, ReplyReset:
 		fits = !hasText && !hasTools && !hasError
 	case ReplyError:
 		fits = hasError && !hasText && !hasTools

@@ -67,6 +67,9 @@ func TestScenarioValidate(t *testing.T) {
 		"unknown code":      {`overloaded`, `tired`, "unknown error code"},
 		"text in an error":  {`"kind": "error",`, `"kind": "error", "text": ["x"],`, "do not fit kind"},
 		"empty piece":       {`["c"]`, `["c", ""]`, "a piece of text is empty"},
+		"text and a reset":  {`"kind": "cut"`, `"kind": "reset"`, "do not fit kind"},
+		"unknown signal":    {`"model"`, `"interrupt": {"signal": "SIGHUP", "after": "output"}, "model"`, "interrupt.signal: unknown signal"},
+		"unknown point":     {`"model"`, `"interrupt": {"signal": "SIGINT", "after": "lunch"}, "model"`, "want output or request"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s Scenario
@@ -77,6 +80,18 @@ func TestScenarioValidate(t *testing.T) {
 				t.Errorf("error = %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestInterruptNeedsARequestToWaitFor(t *testing.T) {
+	s := Scenario{SchemaVersion: 1, Model: "m", Timeouts: ScenarioTimeouts{WallMS: 1, IdleMS: 1}}
+	s.Interrupt = &ScenarioInterrupt{Signal: "SIGTERM", After: InterruptAfterOutput}
+	if err := s.Validate(); err != nil {
+		t.Error(err)
+	}
+	s.Interrupt.After = InterruptAfterRequest
+	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "expects no request") {
+		t.Errorf("error = %v", err)
 	}
 }
 

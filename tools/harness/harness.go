@@ -98,11 +98,14 @@ type Action struct {
 }
 
 // Interrupt sends Signal to the child, once, as soon as it has printed
-// AfterBytes bytes or has run for After, whichever is set and comes first.
+// AfterBytes bytes, has run for After, or On was closed and Quiet has passed
+// since then without a byte of output: whichever is set and comes first.
 type Interrupt struct {
 	Signal     string
 	AfterBytes int64
 	After      time.Duration
+	On         <-chan struct{}
+	Quiet      time.Duration
 }
 
 // Result is what became of a run.

@@ -86,9 +86,10 @@ func (r *run) do(ctx context.Context) (Result, error) {
 func (r *run) conduct(ctx context.Context) (swept note, err error) {
 	wall := timer(r.spec.Limits.Wall)
 	idle := timer(r.spec.Limits.Idle)
-	var interrupt, grace <-chan time.Time
+	var interrupt, quiet, grace <-chan time.Time
+	var on <-chan struct{}
 	if i := r.spec.Interrupt; i != nil {
-		interrupt = timer(i.After)
+		interrupt, on = timer(i.After), i.On
 	}
 	end := func(event, reason string) {
 		if r.exit == nil && r.ended == (ending{}) {
@@ -116,6 +117,14 @@ func (r *run) conduct(ctx context.Context) (swept note, err error) {
 			}
 			end(transcript.EventTimeout, transcript.ReasonIdleTimeout)
 		case <-interrupt:
+			r.interrupt()
+		case <-on:
+			on, quiet = nil, time.After(r.spec.Interrupt.Quiet)
+		case <-quiet:
+			if left := r.spec.Interrupt.Quiet - r.silence(); left > 0 {
+				quiet = timer(left)
+				continue
+			}
 			r.interrupt()
 		case name := <-r.signals:
 			r.send(name)

@@ -278,6 +278,25 @@ func TestRunInterruptAfterDelay(t *testing.T) {
 	}
 }
 
+// After something outside of the run, and the silence that follows it.
+func TestRunInterruptOnAnEvent(t *testing.T) {
+	on := make(chan struct{})
+	spec := childSpec("polite")
+	spec.Interrupt = &Interrupt{Signal: "SIGTERM", On: on, Quiet: time.Millisecond}
+	spec.Tap = func(_ transcript.Stream, chunk []byte) {
+		if string(chunk) == "ready\n" {
+			close(on)
+		}
+	}
+	res, tr := record(t, spec)
+	if res.ExitCode == nil || *res.ExitCode != 7 || res.Ended != "exit" {
+		t.Errorf("result %+v", res)
+	}
+	if got := stdout(tr); got != "ready\ngot terminated\n" {
+		t.Errorf("printed %q", got)
+	}
+}
+
 func TestRunStopsWhenItCannotRecord(t *testing.T) {
 	w, err := transcript.CreateBundle(filepath.Join(t.TempDir(), "raw"))
 	if err != nil {

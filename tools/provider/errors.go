@@ -13,10 +13,14 @@ const requestID = "req_0001"
 
 // failure is an API error: what each API says about it, and its headers.
 type failure struct {
-	openai    openAIError
+	openai openAIError
+	// responses is the message of the Responses API where it is not Chat's.
+	responses string
 	anthropic anthropicError
 	gemini    geminiError
 	headers   map[string]string
+	// page is the text of an answer that comes from no model API at all.
+	page string
 }
 
 type openAIError struct {
@@ -55,6 +59,22 @@ var failures = map[contract.ErrorCode]failure{
 		openai:    openAI(404, "invalid_request_error", "model_not_found", "The model `"+modelMark+"` does not exist or you do not have access to it."),
 		anthropic: anthropicError{404, "not_found_error", "model: " + modelMark},
 	},
+	// github/copilot-cli#639 and kaitranntt/ccs#724 for Chat, openai/codex#25838
+	// for Responses, caozhiyuan/copilot-api#253 for Messages.
+	contract.ErrorModelNotSupported: {
+		openai:    openAI(400, "invalid_request_error", "model_not_supported", "The requested model is not supported."),
+		responses: "The '" + modelMark + "' model is not supported when using Codex with a ChatGPT account.",
+		anthropic: anthropicError{400, "invalid_request_error", "The requested model is not supported."},
+	},
+	// The Responses API's words (lezli01/vincent, testdata of its Codex agent);
+	// the other APIs have no public ones, so theirs only leave the product out.
+	contract.ErrorClientOutdated: {
+		openai:    openAI(400, "invalid_request_error", "", "The '"+modelMark+"' model requires a newer version of this client. Please upgrade to the latest version and try again."),
+		responses: "The '" + modelMark + "' model requires a newer version of Codex. Please upgrade to the latest app or CLI and try again.",
+		anthropic: anthropicError{400, "invalid_request_error", "The '" + modelMark + "' model requires a newer version of this client. Please upgrade to the latest version and try again."},
+	},
+	// What a Go gateway says to a path that it does not route (net/http.NotFound).
+	contract.ErrorRouting: {page: "404 page not found\n"},
 	contract.ErrorContextLength: {
 		openai:    openAI(400, "invalid_request_error", "context_length_exceeded", "Your input exceeds the context window of this model. Please adjust your input and try again."),
 		anthropic: anthropicError{400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"},
@@ -108,6 +128,9 @@ func openAI(status int, typ, code, message string) openAIError {
 // apiFailure is the scenario's error for a dialect and model.
 func apiFailure(d Dialect, e *contract.ScenarioError, model string) failure {
 	f := failures[e.Code]
+	if d == DialectResponses && f.responses != "" {
+		f.openai.Message = f.responses
+	}
 	f.openai.Message = strings.ReplaceAll(f.openai.Message, modelMark, model)
 	f.anthropic.Message = strings.ReplaceAll(f.anthropic.Message, modelMark, model)
 	f.gemini = geminiErrors[e.Code]
@@ -125,6 +148,10 @@ func apiFailure(d Dialect, e *contract.ScenarioError, model string) failure {
 func (x *exchange) fail(d Dialect, f failure) {
 	for k, v := range f.headers {
 		x.w.Header().Set(k, v)
+	}
+	if f.page != "" {
+		x.page(http.StatusNotFound, f.page)
+		return
 	}
 	if d == DialectMessages {
 		x.json(f.anthropic.status, struct {

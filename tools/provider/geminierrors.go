@@ -38,8 +38,11 @@ var geminiErrors = map[contract.ErrorCode]geminiError{
 	contract.ErrorTokenExpired:  {401, "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.", "UNAUTHENTICATED", nil},
 	contract.ErrorForbidden:     {403, "The caller does not have permission", "PERMISSION_DENIED", nil},
 	contract.ErrorModelNotFound: {404, "models/" + modelMark + " is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods.", "NOT_FOUND", nil},
-	contract.ErrorContextLength: {400, "The input token count (1210000) exceeds the maximum number of tokens allowed (1048576).", "INVALID_ARGUMENT", nil},
-	contract.ErrorRateLimited:   {429, "Resource has been exhausted (e.g. check quota).", "RESOURCE_EXHAUSTED", []geminiDetail{{Type: googleRPC + "RetryInfo", RetryDelay: "1s"}}},
+	// agno-agi/agno#3505: a model that cannot do what an agent needs.
+	contract.ErrorModelNotSupported: {400, "Function calling is not enabled for models/" + modelMark, "INVALID_ARGUMENT", nil},
+	contract.ErrorClientOutdated:    {400, "The '" + modelMark + "' model requires a newer version of this client. Please upgrade to the latest version and try again.", "FAILED_PRECONDITION", nil},
+	contract.ErrorContextLength:     {400, "The input token count (1210000) exceeds the maximum number of tokens allowed (1048576).", "INVALID_ARGUMENT", nil},
+	contract.ErrorRateLimited:       {429, "Resource has been exhausted (e.g. check quota).", "RESOURCE_EXHAUSTED", []geminiDetail{{Type: googleRPC + "RetryInfo", RetryDelay: "1s"}}},
 	contract.ErrorQuotaExhausted: {429, "You exceeded your current quota, please check your plan and billing details.", "RESOURCE_EXHAUSTED", []geminiDetail{{
 		Type: googleRPC + "QuotaFailure", Violations: []geminiViolation{{
 			"generativelanguage.googleapis.com/generate_requests_per_model_per_day", "GenerateRequestsPerDayPerProjectPerModel",

@@ -126,11 +126,22 @@ func (x *exchange) turn(req *request) {
 		x.drop()
 		return
 	}
-	if reply.Kind == contract.ReplyError {
+	switch reply.Kind {
+	case contract.ReplyError:
 		x.fail(req.dialect, apiFailure(req.dialect, reply.Error, req.model))
-		return
+	case contract.ReplyReset:
+		x.reset()
+	default:
+		x.answer(req, reply, calls)
 	}
-	x.answer(req, reply, calls)
+	x.replied()
+}
+
+// replied notes that a reply of the scenario is out.
+func (x *exchange) replied() {
+	if x.entry.Kind == KindModel {
+		x.server.answered.Do(func() { close(x.server.replied) })
+	}
 }
 
 // next returns the reply to the next request with that many tool results.

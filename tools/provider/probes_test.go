@@ -118,6 +118,8 @@ func TestSchemaAndValidateAgree(t *testing.T) {
 		`{"kind":"empty"}`:               true,
 		`{"kind":"error","error":{"code":"overloaded","headers":{"retry-after":"1"}}}`: true,
 		`{"kind":"cut"}`:                true,
+		`{"kind":"reset"}`:              true,
+		`{"kind":"reset","text":["a"]}`: false,
 		`{"kind":"stall","text":["a"]}`: true,
 		`{"kind":"answer","tool_calls":[{"ability":"write_file","arguments":{"path":"a","content":""}}]}`: true,
 		`{"kind":"answer"}`:                            false,

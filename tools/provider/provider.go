@@ -43,6 +43,8 @@ type Server struct {
 	opts     Options
 	http     *http.Server
 	closing  chan struct{} // closed by Close; ends stalls and delays
+	replied  chan struct{} // closed when the first reply of the scenario is out
+	answered sync.Once     // closes replied
 
 	mu       sync.Mutex
 	baseURL  string
@@ -59,7 +61,7 @@ func New(sc contract.Scenario, opts Options) (*Server, error) {
 	if err := sc.Validate(); err != nil {
 		return nil, fmt.Errorf("using scenario: %w", err)
 	}
-	s := &Server{scenario: sc, opts: opts, closing: make(chan struct{}), attempts: map[int]int{}}
+	s := &Server{scenario: sc, opts: opts, closing: make(chan struct{}), replied: make(chan struct{}), attempts: map[int]int{}}
 	s.http = &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: 30 * time.Second,
@@ -131,6 +133,10 @@ func (s *Server) BaseURL() string {
 	defer s.mu.Unlock()
 	return s.baseURL
 }
+
+// Replied is closed when the first reply of the scenario has been sent as far
+// as it goes: a stalled one when its silence begins.
+func (s *Server) Replied() <-chan struct{} { return s.replied }
 
 // Close ends every answer, stalled ones too, and returns when none is left.
 // It may be called more than once.

@@ -39,6 +39,7 @@ func (x *exchange) answer(req *request, reply contract.ScenarioReply, calls []ca
 	} else if !a.open {
 		x.json(http.StatusOK, whole(req.dialect, a))
 	} // a whole answer that breaks off has no first byte: it is sent when it is complete
+	x.replied()
 	if !a.open {
 		return
 	}
@@ -157,6 +158,26 @@ func (x *exchange) json(code int, v any) {
 	if x.r.Method != http.MethodHead {
 		_ = x.write([]byte(compact(v)))
 	}
+}
+
+// page sends a plain text, as a gateway does that knows no such path.
+func (x *exchange) page(code int, text string) {
+	x.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	x.status(code)
+	_ = x.write([]byte(text)) // a failed write means that the client left
+}
+
+// reset ends the connection at once and without a word: what a client sees
+// when the network drops.
+func (x *exchange) reset() {
+	c, _, err := http.NewResponseController(x.w).Hijack()
+	if err != nil {
+		return
+	}
+	if tcp, ok := c.(interface{ SetLinger(seconds int) error }); ok {
+		_ = tcp.SetLinger(0) // close then resets; where it cannot, it closes
+	}
+	_ = c.Close()
 }
 
 // drop closes the connection without ending the answer. It closes properly

@@ -66,10 +66,13 @@ func TestEveryErrorInEveryAPI(t *testing.T) {
 		contract.ErrorInvalidAPIKey: {401, 401, 400}, contract.ErrorTokenExpired: {401, 401, 401}, contract.ErrorForbidden: {403, 403, 403},
 		contract.ErrorModelNotFound: {404, 404, 404}, contract.ErrorContextLength: {400, 400, 400}, contract.ErrorRateLimited: {429, 429, 429},
 		contract.ErrorQuotaExhausted: {429, 429, 429}, contract.ErrorServer: {500, 500, 500}, contract.ErrorServiceUnavailable: {503, 503, 503},
-		contract.ErrorOverloaded: {503, 529, 503},
+		contract.ErrorOverloaded: {503, 529, 503}, contract.ErrorModelNotSupported: {400, 400, 400}, contract.ErrorClientOutdated: {400, 400, 400},
 	}
 	api := map[Dialect]int{DialectMessages: 1, DialectGemini: 2}
 	for _, code := range contract.ErrorCodes {
+		if code == contract.ErrorRouting {
+			continue // the body of no API: TestRoutingErrorIsNoModelAPI
+		}
 		for _, w := range wires {
 			t.Run(string(code)+" "+string(w.dialect), func(t *testing.T) {
 				r := errorReply(code)
