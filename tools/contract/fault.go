@@ -14,8 +14,8 @@ import (
 type Fault struct {
 	Kind FaultKind `json:"kind"`
 	// Line says which line of stdout is meant: the Line-th, from 1, of those
-	// that begin with "{", or the last one where there are fewer. It belongs to
-	// malformed_json (that line) and unknown_event (behind that line).
+	// that begin with "{". It belongs to malformed_json (that line) and
+	// unknown_event (behind that line).
 	Line int `json:"line,omitempty"`
 	// Frames has, by dialect, the frame that unknown_event inserts.
 	Frames map[string]json.RawMessage `json:"frames,omitempty"`

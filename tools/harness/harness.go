@@ -55,6 +55,10 @@ type Spec struct {
 	// nothing is recorded.
 	Bundle *transcript.BundleWriter
 
+	// Filter, when given, changes what the bundle receives. Script, Tap and
+	// the limits go by what the child really did.
+	Filter Filter
+
 	// Tap, when given, sees every recorded chunk of output in order. It must
 	// not keep the bytes, and the child waits while it runs.
 	Tap func(s transcript.Stream, chunk []byte)
@@ -87,6 +91,17 @@ type Limits struct {
 // not keep the bytes and must not block.
 type Script interface {
 	Output(s transcript.Stream, chunk []byte) []Action
+}
+
+// Filter stands between the child and the bundle. It is called in the order of
+// the run, never twice at a time, and must not keep the bytes.
+type Filter interface {
+	// Output returns what is recorded instead of a chunk.
+	Output(s transcript.Stream, chunk []byte) []byte
+	// End returns what is recorded before the end of a stream.
+	End(s transcript.Stream) []byte
+	// Exit returns the recorded exit code of a child that ended by itself.
+	Exit(code int) int
 }
 
 // Action is one thing that a Script wants done. Actions are done in order,

@@ -32,9 +32,7 @@ func (r *run) output(s transcript.Stream, b []byte) {
 	if len(kept) == 0 {
 		return
 	}
-	if r.spec.Bundle != nil {
-		r.failed(r.spec.Bundle.Chunk(transcript.CLIToServer, s, r.out.last, kept))
-	}
+	r.record(s, kept)
 	r.out.bytes += int64(len(kept))
 	if r.spec.Tap != nil {
 		r.spec.Tap(s, kept)
@@ -47,6 +45,20 @@ func (r *run) output(s transcript.Stream, b []byte) {
 	}
 	if r.spec.Progress != nil {
 		r.spec.Progress(r.out.bytes)
+	}
+}
+
+// record gives a chunk to the bundle, or what the filter makes of it.
+func (r *run) record(s transcript.Stream, b []byte) {
+	if f := r.spec.Filter; f != nil {
+		b = f.Output(s, b)
+	}
+	r.store(s, r.out.last, b)
+}
+
+func (r *run) store(s transcript.Stream, at time.Duration, b []byte) {
+	if r.spec.Bundle != nil && len(b) > 0 {
+		r.failed(r.spec.Bundle.Chunk(transcript.CLIToServer, s, at, b))
 	}
 }
 
@@ -80,6 +92,9 @@ func (r *run) outputEnd(s transcript.Stream, eof bool) {
 	cause := "eof"
 	if !eof || r.out.dropped[s] {
 		cause = "cut"
+	}
+	if f := r.spec.Filter; f != nil {
+		r.store(s, r.now(), f.End(s))
 	}
 	if r.spec.Bundle != nil {
 		r.failed(r.spec.Bundle.End(transcript.CLIToServer, s, r.now(), cause))

@@ -214,6 +214,10 @@ func (r *run) finish(swept note, err error) (Result, error) {
 		e := transcript.ProcessEvent{Event: transcript.EventExit, Signal: r.exit.signal}
 		if e.Signal == "" {
 			e.ExitCode = &r.exit.code
+			if f := r.spec.Filter; f != nil && r.ended == (ending{}) {
+				code := f.Exit(r.exit.code)
+				e.ExitCode = &code
+			}
 		}
 		res.ExitCode, res.Signal = e.ExitCode, e.Signal
 		if res.Ended == "" {

@@ -315,3 +315,45 @@ func TestRunStopsWhenItCannotRecord(t *testing.T) {
 type scriptFunc func(transcript.Stream, []byte) []Action
 
 func (f scriptFunc) Output(s transcript.Stream, b []byte) []Action { return f(s, b) }
+
+// upper is a filter that shows what passed through it.
+type upper struct{}
+
+func (upper) Output(s transcript.Stream, b []byte) []byte {
+	if s == transcript.Stderr {
+		return nil
+	}
+	return []byte(strings.ToUpper(string(b)))
+}
+func (upper) End(s transcript.Stream) []byte { return []byte("end of " + s + "\n") }
+func (upper) Exit(code int) int              { return code + 1 }
+
+// A filter changes the recording; who reads along sees the child itself.
+func TestFilterChangesTheRecordOnly(t *testing.T) {
+	var seen string
+	spec := childSpec("print", "words\n", "3")
+	spec.Filter = upper{}
+	spec.Tap = func(s transcript.Stream, b []byte) {
+		if s == transcript.Stdout {
+			seen += string(b)
+		}
+	}
+	res, tr := record(t, spec)
+	if seen != "words\n" || res.Bytes != int64(len("words\ndiagnostic\n")) {
+		t.Errorf("the tap saw %q, the limits %d bytes", seen, res.Bytes)
+	}
+	if got := stdout(tr); got != "WORDS\nend of stdout\n" {
+		t.Errorf("recorded %q", got)
+	}
+	if got := string(tr.Bytes(transcript.CLIToServer, transcript.Stderr)); got != "end of stderr\n" {
+		t.Errorf("recorded stderr %q", got)
+	}
+	if code, _, _ := tr.Exit(); code == nil || *code != 4 || *res.ExitCode != 4 {
+		t.Errorf("exit code %v, want 4", code)
+	}
+	spec = childSpec("silent")
+	spec.Filter, spec.Limits.Wall = upper{}, time.Millisecond
+	if _, tr = record(t, spec); tr.ExitClass() != contract.ExitTimeout {
+		t.Errorf("a run that we ended has class %s", tr.ExitClass())
+	}
+}
