@@ -63,9 +63,27 @@ func (x *exchange) route(path string) {
 	case x.r.Method == http.MethodHead && (path == "/" || path == "" || path == "/api/hello"):
 		x.note(KindCheck, "")
 		x.json(http.StatusOK, struct{}{})
+	case refusal(x.scenario) != "":
+		x.note(KindSide, "")
+		x.fail("", failures[refusal(x.scenario)])
 	default:
 		x.unexpected("", "no API has this route")
 	}
+}
+
+// refusal returns the code with which a scenario refuses every request for its
+// credentials, or "". Such credentials are refused at every address, also at
+// those of a vendor's own API, which is not played here otherwise.
+func refusal(sc contract.Scenario) (code contract.ErrorCode) {
+	for _, t := range sc.Turns {
+		for _, r := range t.Attempts {
+			if r.Error == nil || r.Error.Code != contract.ErrorInvalidAPIKey && r.Error.Code != contract.ErrorTokenExpired {
+				return ""
+			}
+			code = r.Error.Code
+		}
+	}
+	return code
 }
 
 func (x *exchange) note(k RequestKind, d Dialect) {

@@ -186,6 +186,20 @@ func TestUnexpectedRequests(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a key that is no good is so at every address", func(t *testing.T) {
+		for _, path := range []string{"/get-models", "/v1/chat/completions"} {
+			s := start(t, scenario(errorReply(contract.ErrorInvalidAPIKey)), Options{})
+			resp := send(t, s, "POST", path, chatAsk)
+			if n := len(s.Unexpected()); n != 0 || resp.StatusCode != http.StatusUnauthorized {
+				t.Errorf("%s: status %d, %d unexpected requests", path, resp.StatusCode, n)
+			}
+		}
+		s := start(t, scenario(errorReply(contract.ErrorServer)), Options{})
+		send(t, s, "POST", "/get-models", "{}")
+		if n := len(s.Unexpected()); n != 1 {
+			t.Errorf("an address of no API gave %d unexpected requests where the key is good", n)
+		}
+	})
 	t.Run("no request is expected", func(t *testing.T) {
 		s := start(t, scenario(), Options{})
 		send(t, s, "HEAD", "/", "")
