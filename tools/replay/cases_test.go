@@ -39,6 +39,8 @@ type caseProcess struct {
 // is not judged.
 func (c *foreignCase) dialect() string {
 	switch {
+	case c.Family == "acp-json-rpc/v1":
+		return reference.DialectACP
 	case c.Surface == "version":
 		return reference.DialectVersion
 	case c.Family == "claude-stream-json/v1":
@@ -59,7 +61,7 @@ var caseDialects = map[string]map[string]string{
 	},
 	"copilot-stream-json/v1": {"copilot": reference.DialectCopilot},
 	"qoder-stream-json/v1":   {"qoder": reference.DialectQoder},
-	"pi-rpc/v1":              {"pi": reference.DialectPiJSON},
+	"pi-rpc/v1":              {"pi": reference.DialectPiRPC},
 }
 
 // TestCases reads every case and holds the reference reading against it. A

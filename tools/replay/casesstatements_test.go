@@ -177,7 +177,10 @@ func checkRaw(r *reference.Reading, raw json.RawMessage) string {
 		return err.Error()
 	}
 	for kind := range r.Unknown {
-		if !slices.Contains(allowed, kind) {
+		if !slices.ContainsFunc(allowed, func(a string) bool {
+			prefix, open := strings.CutSuffix(a, "*")
+			return a == kind || open && strings.HasPrefix(kind, prefix)
+		}) {
 			return "unknown frame " + kind
 		}
 	}

@@ -14,7 +14,7 @@ import (
 type sample struct {
 	name     string
 	agent    string // "agent" if empty
-	lines    []string
+	lines    []string // of stdout; > is the client's
 	stderr   string
 	end      Ending
 	result   string // "success", or "failed category/detail stage", or "cancelled"
@@ -38,6 +38,10 @@ func read(t testing.TB, dialect string, s *sample) *Reading {
 		t.Fatal(err)
 	}
 	for _, l := range s.lines {
+		if ours, ok := strings.CutPrefix(l, ">"); ok {
+			r.Stdin([]byte(ours + "\n"))
+			continue
+		}
 		r.Stdout([]byte(l + "\n"))
 	}
 	r.Stderr([]byte(s.stderr))

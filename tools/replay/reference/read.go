@@ -18,6 +18,9 @@ type dialect interface {
 	outcome() outcome
 }
 
+// clientReader is a dialect whose reading needs the client's side too.
+type clientReader interface{ client(v rawjson.Value) }
+
 // The dialects that this package reads, by contract.Dialect.ID.
 const (
 	DialectCodex      = "codex"
@@ -36,6 +39,8 @@ const (
 	DialectQwen       = "qwen"
 	DialectQoder      = "qoder"
 	DialectAmp        = "amp"
+	DialectACP        = "acp"
+	DialectPiRPC      = "pi-rpc"
 )
 
 // ErrNoReader says that the reference has no reader for a dialect; a reading
@@ -74,8 +79,10 @@ func newDialect(id, agent string, r *run) dialect {
 		return newCopilot(r)
 	case DialectDroid:
 		return &droid{r: r}
-	case DialectPiJSON:
+	case DialectPiJSON, DialectPiRPC:
 		return newPi(r)
+	case DialectACP:
+		return newACP(r)
 	case DialectQwen:
 		return &qwen{claude: newClaude(r)}
 	case DialectQoder:
@@ -148,6 +155,20 @@ func (r *Reader) Stderr(chunk []byte) {
 	}
 }
 
+// Stdin takes whole lines that the client wrote. Only two-way protocols look
+// at them.
+func (r *Reader) Stdin(lines []byte) {
+	format, ok := r.format.(clientReader)
+	if !ok {
+		return
+	}
+	for raw := range bytes.Lines(lines) {
+		if l := r.framer.read(raw, nil); l.isFrame && l.frame.Kind() == rawjson.Object {
+			format.client(l.frame)
+		}
+	}
+}
+
 // line reads one stdout line. known are the recorder's deviations.
 func (r *Reader) line(raw []byte, known []string) {
 	r.run.line++
@@ -217,6 +238,9 @@ func Read(t *transcript.Transcript, d *contract.Dialect, agent string) (*Reading
 	}
 	for i := range t.Records {
 		rec := &t.Records[i]
+		if rec.Dir == transcript.ServerToCLI && rec.Stream == transcript.Stdin {
+			r.Stdin(rec.Line())
+		}
 		if rec.Dir != transcript.CLIToServer {
 			continue
 		}

@@ -295,7 +295,7 @@ func (r *Reader) succeed() { r.run.out.RunResult = contract.RunSuccess }
 
 func (r *Reader) cancel() {
 	stage := contract.StageFirstTokenWait
-	if r.run.open() {
+	if r.run.open() || r.run.last == didAsk {
 		stage = contract.StageToolExecution
 	}
 	r.run.out.RunResult = contract.RunCancelled

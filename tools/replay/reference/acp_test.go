@@ -1,0 +1,76 @@
+package reference
+
+import "testing"
+
+const (
+	acpInit    = `>{"jsonrpc":"2.0","id":1,"method":"initialize"}`
+	acpNew     = `>{"jsonrpc":"2.0","id":2,"method":"session/new"}`
+	acpAsk     = `>{"jsonrpc":"2.0","id":3,"method":"session/prompt"}`
+	acpReady   = `{"jsonrpc":"2.0","id":2,"result":{"sessionId":"S"}}`
+	acpDone    = `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":{"inputTokens":11,"outputTokens":7}}}`
+	acpStopped = `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}`
+)
+
+func acpNote(update string) string {
+	return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"S","update":{` + update + `}}}`
+}
+
+func acpChunk(text string) string {
+	return acpNote(`"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + text + `"}`)
+}
+
+func TestACP(t *testing.T) {
+	question := `{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","title":"Run ls","kind":"execute","rawInput":{"command":"ls"}},"options":[]}}`
+	done := acpNote(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","content":[{"type":"content","content":{"type":"text","text":"a.txt"}}]`)
+	check(t, DialectACP, []sample{
+		{
+			name: "a turn", end: exited(0), lines: []string{acpInit, acpNew, acpReady, acpAsk, acpChunk("Hel"), acpChunk("lo"), acpDone},
+			result: "success", reported: "end_turn", text: "Hello", events: "text text usage",
+		},
+		{
+			name: "the answer comes before its chunks", end: exited(0), lines: []string{acpAsk, acpDone, acpChunk("Hel"), acpChunk("lo")},
+			result: "success", reported: "end_turn", text: "Hello", events: "usage text text",
+		},
+		{
+			name: "all text so far with every chunk", end: exited(0), lines: []string{acpAsk, acpChunk("Hello"), acpChunk("Hello you"), acpDone},
+			result: "success", reported: "end_turn", text: "Hello you", events: "text text usage",
+		},
+		{
+			name: "a call that only the question names", end: exited(0), lines: []string{acpAsk, question, done, acpChunk("ok"), acpDone},
+			result: "success", reported: "end_turn", text: "ok", tools: "Bash:done", events: "tool_use status:permission_requested tool_result text usage",
+		},
+		{
+			name: "an id of the agent that collides with ours is a question", lines: []string{acpAsk, `{"jsonrpc":"2.0","id":3,"method":"fs/read_text_file","params":{}}`},
+			result: "failed empty_output/empty_output first_token_wait", signals: "missing_terminal_event",
+		},
+		{
+			name: "the error is a message and the turn ends well", agent: "copilot", end: exited(0), lines: []string{acpAsk, acpChunk("Error: Authentication failed"), acpDone},
+			result: "failed auth/auth_required session_init", reported: "end_turn", text: "Error: Authentication failed", events: "text usage error",
+		},
+		{
+			name: "an HTTP status for a code", end: exited(0), lines: []string{acpNew, acpReady, acpAsk, `{"jsonrpc":"2.0","id":3,"error":{"code":500,"message":"x"}}`},
+			result: "failed upstream_unavailable/upstream_5xx prompt_send", events: "error",
+		},
+		{
+			name: "a model that cannot be set is no failure", end: exited(0), lines: []string{
+				`>{"id":3,"method":"session/set_model"}`, `{"id":3,"error":{"code":-32601,"message":"Method not found"}}`,
+				`>{"id":4,"method":"session/prompt"}`, acpChunk("ok"), `{"id":4,"result":{"stopReason":"end_turn"}}`,
+			},
+			result: "success", reported: "end_turn", text: "ok", events: "status:warning text",
+		},
+		{
+			name: "history of a loaded session is not new", end: exited(0), lines: []string{
+				`>{"id":2,"method":"session/load"}`, acpChunk("old"), `{"id":2,"result":{}}`, acpAsk, acpChunk("new"), acpDone,
+			},
+			result: "success", reported: "end_turn", text: "new", events: "text usage",
+		},
+		{
+			name: "a cancelled turn", end: exited(0), lines: []string{acpAsk, acpChunk("a"), `>{"id":4,"method":"session/cancel"}`, acpStopped},
+			result: "cancelled", reported: "cancelled", text: "a", events: "text",
+		},
+		{
+			name: "a vendor's question stays visible", end: exited(0), lines: []string{acpAsk, `{"id":7,"method":"craft/drainMidTurnQueue"}`, acpChunk("a"), acpDone},
+			result: "success", reported: "end_turn", text: "a", signals: "unknown_frames", events: "raw text usage",
+		},
+	})
+}
