@@ -81,11 +81,19 @@ func (c *crossChecker) sourceEvidence(s *SourceEvidence) {
 	a := c.agent("/agent", s.Agent)
 	c.family("/protocol_family", a, s.ProtocolFamily)
 	c.shapeRef("/derived_shape", s.DerivedShape, s.ProtocolFamily)
-	if s.Extensions.Fixture != "" {
-		c.file("/extensions/fixture", s.Extensions.Fixture, s.Extensions.FixtureSHA256)
+	x := &s.Extensions
+	if x.Fixture != "" {
+		c.file("/extensions/fixture", x.Fixture, x.FixtureSHA256)
 	}
-	if s.Extensions.Probe != "" {
-		c.probe("/extensions/probe", s.Extensions.Probe)
+	if x.Probe != "" {
+		c.probe("/extensions/probe", x.Probe)
+		c.recordPlace("evidence", s.Agent, s.CLIVersion, cmp.Or(x.Platform, "unknown"), s.DiscoveredAt, x.Probe+".source-evidence.json")
+	}
+	if x.ReferenceGolden != "" {
+		c.file("/extensions/reference_golden", x.ReferenceGolden, "")
+	}
+	if x.ParserReplay != nil && x.ParserReplay.Golden != "" {
+		c.file("/extensions/parser_replay/golden", x.ParserReplay.Golden, "")
 	}
 }
 

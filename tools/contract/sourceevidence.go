@@ -29,7 +29,21 @@ type SourceEvidenceExtensions struct {
 	FixtureSHA256 Digest `json:"fixture_sha256,omitempty"`
 	Dialect       string `json:"dialect,omitempty"`
 	Probe         string `json:"probe,omitempty"`
-	Note          string `json:"note,omitempty"`
+	// ProbeRevision, Fault, Platform, Profile and Provider tell of a real run
+	// that a fault injector changed; a transcript written by hand has none.
+	ProbeRevision Digest       `json:"probe_revision,omitempty"`
+	Fault         FaultKind    `json:"fault,omitempty"`
+	Platform      Platform     `json:"platform,omitempty"`
+	Profile       string       `json:"profile,omitempty"`
+	Provider      ProviderKind `json:"provider,omitempty"`
+	// What follows from the fixture, as in an observation.
+	Normalizer      string        `json:"normalizer,omitempty"`
+	Readers         string        `json:"readers,omitempty"`
+	ParserReplay    *ParserReplay `json:"parser_replay,omitempty"`
+	ReferenceGolden string        `json:"reference_golden,omitempty"`
+	ReportedResult  string        `json:"reported_result,omitempty"`
+	RunResult       string        `json:"run_result,omitempty"`
+	Note            string        `json:"note,omitempty"`
 }
 
 // UnknownVersion stands for a version that nobody knows. Source evidence may

@@ -23,6 +23,12 @@ func EvidencePath(agent, version string, p contract.Platform, at time.Time, prob
 	return recordPath("evidence", agent, version, p, at, probe+".evidence.json")
 }
 
+// SourceEvidencePath returns the place of a source-evidence record. Where no
+// program ran, the platform is unknown, and so may be the version.
+func SourceEvidencePath(agent, version string, p contract.Platform, at time.Time, probe string) string {
+	return recordPath("evidence", agent, version, p, at, probe+".source-evidence.json")
+}
+
 func recordPath(root, agent, version string, p contract.Platform, at time.Time, name string) string {
 	return path.Join(root, agent, version, string(p), at.UTC().Format(timeLayout)+"."+name)
 }

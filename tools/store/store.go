@@ -212,3 +212,26 @@ func (r *Registry) Observations(agent string) ([]Observed, error) {
 	}
 	return out, nil
 }
+
+// Sourced is a source-evidence record with its place.
+type Sourced struct {
+	Path string
+	contract.SourceEvidence
+}
+
+// SourceEvidence returns the source-evidence records of an agent, or of all
+// agents when agent is "", sorted by path.
+func (r *Registry) SourceEvidence(agent string) ([]Sourced, error) {
+	files, err := r.Walk(path.Join("evidence", agent), ".source-evidence.json")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Sourced, len(files))
+	for i, f := range files {
+		out[i].Path = f
+		if err := r.ReadJSON(f, &out[i].SourceEvidence); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
