@@ -30,6 +30,8 @@ type Vars struct {
 	MaxRetries int
 	// UUID and APIKey are made up by NewUUID and NewAPIKey for each run.
 	UUID, APIKey string
+	// SessionID is the session to resume, or one that does not exist.
+	SessionID string
 	// Policy is the probe's env-policy.json; nil asks for dummy credentials.
 	Policy *contract.EnvPolicy
 	// Help is what the help probe printed, stdout and stderr, non-nil when it
@@ -42,7 +44,8 @@ type Vars struct {
 	LookupEnv func(string) (string, bool)
 }
 
-// HomeFile is a rendered file below HOME, with a slash path.
+// HomeFile is a rendered file below HOME, with a slash path; a path that begins
+// with contract.WorkspacePrefix lies in the workspace.
 type HomeFile struct{ Path, Text string }
 
 // Launch is everything that starts one run.
@@ -73,6 +76,16 @@ func HelpArgs(agent *contract.Agent, v Version, probe, profile string) ([]string
 	return agent.HelpProbe.Args, nil
 }
 
+// SessionPlace returns where a run that is to be resumed prints its session's
+// id, as contract.AgentLaunch.SessionID says; "" if the host minted it.
+func SessionPlace(agent *contract.Agent, v Version, probe, profile string) (string, error) {
+	l, err := selectLaunch(agent, v, probe, profile)
+	if err != nil {
+		return "", err
+	}
+	return l.SessionID, nil
+}
+
 func gatedFlags(agent *contract.Agent, l *contract.AgentLaunch) (flags []string) {
 	if agent.HelpProbe == nil {
 		return nil
@@ -92,8 +105,7 @@ func selectLaunch(agent *contract.Agent, v Version, probe, profile string) (*con
 		if l.Profile != profile || len(l.Probes) > 0 && !slices.Contains(l.Probes, probe) {
 			continue
 		}
-		// The version probe is a launch of its own and never a chat's.
-		if probe == contract.VersionProbeID && len(l.Probes) == 0 {
+		if len(l.Probes) == 0 && needsTelling(agent, probe) {
 			continue
 		}
 		in, err := v.In(l.Versions)
@@ -105,6 +117,18 @@ func selectLaunch(agent *contract.Agent, v Version, probe, profile string) (*con
 		}
 	}
 	return nil, fmt.Errorf("agent %q has no launch with profile %q for probe %q at version %s; add one to registry/agents.json", agent.ID, profile, probe, v.Token)
+}
+
+// needsTelling reports whether a probe needs a launch that names it: the version
+// probe is never a chat's, and what the agent is told by an argv is not told
+// without it. What a HOME file tells works with every launch.
+func needsTelling(agent *contract.Agent, probe string) bool {
+	if probe == contract.VersionProbeID {
+		return true
+	}
+	named := slices.ContainsFunc(agent.Launches, func(l contract.AgentLaunch) bool { return slices.Contains(l.Probes, probe) })
+	file := slices.ContainsFunc(agent.HomeFiles, func(f contract.AgentHomeFile) bool { return slices.Contains(f.Probes, probe) })
+	return slices.Contains(contract.ToldProbes, probe) && (named || !file)
 }
 
 // NewLaunch renders the launch for one run. A template variable without a
@@ -139,7 +163,7 @@ func NewLaunch(agent *contract.Agent, v Version, probe, profile string, vars Var
 			out.HomeFiles = append(out.HomeFiles, HomeFile{Path: f.Path, Text: r.render(f.Text)})
 		}
 	}
-	if err := out.setEnv(agent, vars, r, versionOnly); err != nil {
+	if err := out.setEnv(agent, l, vars, r, versionOnly); err != nil {
 		return nil, err
 	}
 	if len(r.missing) > 0 {
@@ -193,7 +217,7 @@ func providerAPI(agent *contract.Agent, v Version) (contract.ProviderAPI, error)
 
 // setEnv puts the environment together. With dropMissing a variable whose
 // template lacks a value is left out instead of reported.
-func (l *Launch) setEnv(agent *contract.Agent, vars Vars, r *renderer, dropMissing bool) error {
+func (l *Launch) setEnv(agent *contract.Agent, def *contract.AgentLaunch, vars Vars, r *renderer, dropMissing bool) error {
 	policy := vars.Policy
 	if policy == nil {
 		policy = &contract.EnvPolicy{Credentials: contract.CredentialsDummy}
@@ -212,6 +236,7 @@ func (l *Launch) setEnv(agent *contract.Agent, vars Vars, r *renderer, dropMissi
 	if !vars.Live {
 		maps.Copy(set, agent.Env.Hermetic)
 	}
+	maps.Copy(set, def.Env)
 	for _, k := range slices.Sorted(maps.Keys(set)) {
 		known := len(r.missing)
 		env[k] = r.render(set[k])
@@ -311,6 +336,8 @@ func (r *renderer) value(name string) string {
 		return v.UUID
 	case "api_key":
 		return v.APIKey
+	case "session_id":
+		return v.SessionID
 	}
 	return ""
 }

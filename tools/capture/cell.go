@@ -154,6 +154,10 @@ func (c *capturer) keepRaw(job *cellJob, rec *recorded) error {
 // derive turns a recorded run into a result.
 func (c *capturer) derive(job *cellJob, rec *recorded) (*CellResult, error) {
 	res := &CellResult{Cell: job.cell, Goldens: map[string]string{}}
+	if rec.problem != "" {
+		res.Problem = rec.problem
+		return res, nil
+	}
 	if len(rec.unexpected) > 0 {
 		res.Problem = "the CLI sent a request that the scenario has no answer for: " + rec.unexpected[0]
 		return res, nil
@@ -311,6 +315,12 @@ func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string
 	}
 	if rec.result.LeftoversKilled > 0 {
 		out = append(out, fmt.Sprintf("%d process(es) outlived the CLI", rec.result.LeftoversKilled))
+	}
+	if h := rec.requests.History; job.probe.Before != nil && rec.requests.Model > 0 && (h == nil || *h == 0) {
+		out = append(out, "the session was not resumed: the model got nothing of its first turn")
+	}
+	if job.probe.hasImage() && rec.requests.Model > 0 && rec.requests.Images == 0 {
+		out = append(out, "no image reached the model")
 	}
 	if res.Disputed {
 		out = append(out, "another capture of this version has another shape; a third one decides")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
@@ -33,6 +34,11 @@ type recorded struct {
 	result   harness.Result
 	isolated bool
 	requests contract.RequestSummary
+	// problem says why the probe itself was not run: the run before it, which
+	// the bundle then holds, did not make a session.
+	problem string
+	// secrets are the credentials of every run in this place.
+	secrets []string
 	// unexpected describes requests that the scenario does not answer, without
 	// their content.
 	unexpected []string
@@ -59,7 +65,7 @@ func (c *capturer) child(ctx context.Context, job *cellJob, dir string) (rec *re
 	}
 	defer func() { err = errors.Join(err, sandbox.Close()) }()
 
-	server, err := provider.New(job.probe.Scenario, provider.Options{Workdir: ws.cwd, TextChunk: c.opts.ChunkRunes})
+	server, err := provider.New(job.probe.first().Scenario, provider.Options{Workdir: ws.cwd, TextChunk: c.opts.ChunkRunes})
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +74,25 @@ func (c *capturer) child(ctx context.Context, job *cellJob, dir string) (rec *re
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 
-	launch, err := c.prepare(job, ws, server.BaseURL())
-	if err != nil {
+	rec = &recorded{bundle: filepath.Join(dir, "raw.bundle"), ws: ws, isolated: sandbox.Isolated(), baseURL: server.BaseURL(), started: c.opts.Now()}
+	session := agents.NewUUID() // unless a run before leaves one, nobody knows it
+	if job.probe.Before != nil {
+		if session, err = c.makeSession(ctx, job, rec, sandbox, server); err != nil || rec.problem != "" {
+			return rec, err
+		}
+	}
+	if err := c.prepare(job, rec, agents.NewUUID(), session); err != nil {
 		return nil, err
 	}
-	rec = &recorded{bundle: filepath.Join(dir, "raw.bundle"), launch: launch, ws: ws, isolated: sandbox.Isolated(), baseURL: server.BaseURL(), started: c.opts.Now()}
 	if err := c.record(ctx, job, rec, sandbox, server.Replied()); err != nil {
 		return nil, err
 	}
+	rec.count(server, job.probe.Before != nil)
+	return rec, nil
+}
+
+// count sums up what the child asked the provider.
+func (rec *recorded) count(server *provider.Server, resumed bool) {
 	for _, r := range server.Requests() {
 		switch r.Kind {
 		case provider.KindSide:
@@ -85,39 +102,47 @@ func (c *capturer) child(ctx context.Context, job *cellJob, dir string) (rec *re
 			rec.unexpected = append(rec.unexpected, r.String())
 		default:
 			rec.requests.Model++
+			rec.requests.Images = max(rec.requests.Images, r.Images)
+			if resumed && rec.requests.History == nil {
+				rec.requests.History = &r.Answers
+			}
 		}
 	}
-	return rec, nil
 }
 
-// prepare fills the workspace and renders the launch.
-func (c *capturer) prepare(job *cellJob, ws *workspace, baseURL string) (*agents.Launch, error) {
+// prepare fills the workspace and renders the launch. uuid is the id that the
+// host mints for this run, session the one to resume.
+func (c *capturer) prepare(job *cellJob, rec *recorded, uuid, session string) error {
+	ws := rec.ws
 	promptFile := filepath.Join(ws.tmp, "prompt.md")
 	launch, err := agents.NewLaunch(job.agent, job.version.Version, job.cell.Probe, job.cell.Profile, agents.Vars{
-		Cwd: ws.cwd, Home: ws.home, Tmp: ws.tmp, Prompt: job.probe.Prompt, PromptFile: promptFile, BaseURL: baseURL,
+		Cwd: ws.cwd, Home: ws.home, Tmp: ws.tmp, Prompt: job.probe.Prompt, PromptFile: promptFile, BaseURL: rec.baseURL,
 		Model: job.probe.Scenario.Model, MaxRetries: job.probe.Scenario.MaxRetries,
-		UUID: agents.NewUUID(), APIKey: agents.NewAPIKey(),
+		UUID: uuid, APIKey: agents.NewAPIKey(), SessionID: session,
 		Policy: &job.probe.EnvPolicy, Live: c.opts.Live, Help: job.version.Help[job.cell.Profile], LookupEnv: c.opts.LookupEnv,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
+	rec.launch, rec.secrets = launch, append(rec.secrets, launch.Secrets...)
 	for _, f := range launch.HomeFiles {
-		if err := ws.write(ws.home, f.Path, []byte(f.Text), 0o600); err != nil {
-			return nil, err
+		dir, rel := ws.home, f.Path
+		if inside, ok := strings.CutPrefix(f.Path, contract.WorkspacePrefix); ok {
+			dir, rel = ws.cwd, inside
+		}
+		if err := ws.write(dir, rel, []byte(f.Text), 0o600); err != nil {
+			return err
 		}
 	}
 	for _, f := range job.probe.Files {
 		if err := ws.write(ws.cwd, f.Path, f.Content, 0o644); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if launch.StdinMode == contract.StdinPromptFile {
-		if err := ws.write(ws.tmp, "prompt.md", []byte(job.probe.Prompt), 0o600); err != nil {
-			return nil, err
-		}
+		return ws.write(ws.tmp, "prompt.md", []byte(job.probe.Prompt), 0o600)
 	}
-	return launch, nil
+	return nil
 }
 
 func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sandbox *harness.Sandbox, replied <-chan struct{}) error {

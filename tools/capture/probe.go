@@ -20,6 +20,8 @@ type Probe struct {
 	Scenario    contract.Scenario
 	Expectation contract.Expectation
 	EnvPolicy   contract.EnvPolicy
+	// Before is the probe that is run first in the same place, or nil.
+	Before *Probe
 	// Revision is the hash over every file of the folder, so that a capture
 	// says which question it answered.
 	Revision contract.Digest
@@ -81,7 +83,20 @@ func LoadProbe(reg *store.Registry, id string) (*Probe, error) {
 	if p.Revision, err = contract.Hash(sums); err != nil {
 		return nil, err
 	}
+	if before := p.EnvPolicy.Before; before != "" {
+		if p.Before, err = LoadProbe(reg, before); err != nil {
+			return nil, &store.BrokenError{File: path.Join(dir, "env-policy.json"), Err: fmt.Errorf("before: %w", err)}
+		}
+	}
 	return p, nil
+}
+
+// first is the probe that is run first.
+func (p *Probe) first() *Probe {
+	if p.Before != nil {
+		return p.Before
+	}
+	return p
 }
 
 // take takes in one file of the folder. place is its place in the registry.
@@ -99,7 +114,12 @@ func (p *Probe) take(place, rel string, b []byte) error {
 	case "expected-min-events.json":
 		return store.Decode(place, b, &p.Expectation)
 	case "env-policy.json":
-		return store.Decode(place, b, &p.EnvPolicy)
+		if err := store.Decode(place, b, &p.EnvPolicy); err != nil {
+			return err
+		}
+		if p.EnvPolicy.Before == p.ID { // a longer ring is a stack that nobody builds by accident
+			return &store.BrokenError{File: place, Err: errors.New("before names the probe itself")}
+		}
 	default:
 		name, ok := strings.CutPrefix(rel, "fixture-files/")
 		if !ok {

@@ -39,8 +39,8 @@ type sanitized struct {
 // for a person to look at, and nothing of it is published.
 func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcript, d *contract.Dialect) (sanitized, error) {
 	clean, report, err := c.redactor.Redact(raw, redact.Input{
-		Dialect: d.ID, Hermetic: !c.opts.Live, ScenarioTexts: job.probe.Scenario.Texts(), Prompt: job.probe.Prompt,
-		Secrets: rec.launch.Secrets, Cwd: rec.ws.cwd, Home: rec.ws.home, TempDir: rec.ws.tmp,
+		Dialect: d.ID, Hermetic: !c.opts.Live, ScenarioTexts: job.probe.texts(), Prompt: job.probe.Prompt,
+		Secrets: rec.secrets, Cwd: rec.ws.cwd, Home: rec.ws.home, TempDir: rec.ws.tmp,
 		PromptOnStdin: rec.launch.StdinMode == contract.StdinText,
 	})
 	if err != nil {
@@ -82,7 +82,7 @@ func reasons(r redact.Report) string {
 
 // leaks scans the bytes that would be published once more, the goldens too.
 func (c *capturer) leaks(rec *recorded, d *Derived) (string, error) {
-	scanner, err := redact.NewScanner(c.families, rec.launch.Secrets)
+	scanner, err := redact.NewScanner(c.families, rec.secrets)
 	if err != nil {
 		return "", err
 	}

@@ -144,6 +144,12 @@ type AgentLaunch struct {
 	Probes    []string  `json:"probes,omitempty"`
 	Argv      []string  `json:"argv"` // with template variables
 	StdinMode StdinMode `json:"stdin_mode"`
+	// Env holds variables of this launch alone, with template variables.
+	Env map[string]string `json:"env,omitempty"`
+	// SessionID is where the run before this one printed the session's id: the
+	// names of members, joined by dots, in one of its frames. Empty: the host
+	// minted it, {uuid} of that run.
+	SessionID string `json:"session_id,omitempty"`
 }
 
 // ProviderAPI names the model API that a CLI speaks to its provider.
@@ -168,13 +174,18 @@ type AgentProvider struct {
 
 // AgentHomeFile is a file that a hermetic capture puts into the empty HOME.
 type AgentHomeFile struct {
-	Path     string `json:"path"`               // relative to HOME
+	// Path is relative to HOME, or to the workspace after "{cwd}/".
+	Path     string `json:"path"`
 	Versions string `json:"versions,omitempty"` // empty: all
 	// Probes limits the file to some probes, for which it replaces a file of
 	// the same path without that limit; empty: all.
 	Probes []string `json:"probes,omitempty"`
 	Text   string   `json:"text"` // with template variables
 }
+
+// WorkspacePrefix begins the path of a HOME file that belongs into the
+// workspace: some CLIs read their settings there.
+const WorkspacePrefix = "{cwd}/"
 
 // AgentEnv is the environment of a child: nothing else reaches it.
 type AgentEnv struct {
@@ -233,6 +244,17 @@ var BasicProbes = []string{
 // VersionProbeID is the probe that only asks for the version.
 const VersionProbeID = "version-probe"
 
+// ToldProbes are the probes that a CLI has to be told about in a way of its
+// own: an agent without a launch or a HOME file for one of them does not do it.
+var ToldProbes = []string{
+	"model-probe", "resume-session", "resume-missing", "image-attachment",
+	"mcp-injection", "mcp-failure", "mcp-unavailable",
+}
+
+// FirstRun is the name under which a launch says how the first run of a probe
+// with EnvPolicy.Before is started, where that is not as usual.
+func FirstRun(probe string) string { return probe + "-first" }
+
 // ProbeFiles are the files of a probe's folder probes/<id>/; the folder
 // fixture-files/ beside them is the workspace's content and may be empty.
 var ProbeFiles = []string{"prompt.md", "scenario.json", "expected-min-events.json", "env-policy.json"}
@@ -254,7 +276,10 @@ type EnvPolicy struct {
 	Executable string `json:"executable,omitempty"`
 	// Workspace is WorkspaceReadOnly when the CLI may not write into its
 	// working folder, and else empty.
-	Workspace  string         `json:"workspace,omitempty"`
+	Workspace string `json:"workspace,omitempty"`
+	// Before names a probe that is run first, in the same place, and has to
+	// succeed: it leaves the session that this one resumes.
+	Before     string         `json:"before,omitempty"`
 	Extensions map[string]any `json:"extensions,omitempty"`
 }
 
@@ -266,7 +291,7 @@ const (
 
 // TemplateVariables are the names that may stand in braces in an argv, a HOME
 // file or an environment value.
-var TemplateVariables = []string{"cwd", "home", "tmp", "prompt", "prompt_file", "base_url", "model", "max_retries", "uuid", "api_key"}
+var TemplateVariables = []string{"cwd", "home", "tmp", "prompt", "prompt_file", "base_url", "model", "max_retries", "uuid", "api_key", "session_id"}
 
 // Agent returns the agent with the given id, or nil.
 func (f *AgentsFile) Agent(id string) *Agent {

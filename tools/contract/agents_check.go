@@ -150,6 +150,9 @@ func (a *Agent) checkLaunches(c *agentCheck) {
 		for j, arg := range l.Argv {
 			c.template(fmt.Sprintf("%s.argv[%d]", where, j), arg, TemplateVariables...)
 		}
+		for _, k := range sortedKeys(l.Env) {
+			c.template(where+".env."+k, l.Env[k], TemplateVariables...)
+		}
 		production = production || l.Profile == ProfileProduction
 	}
 	if !production {
@@ -170,9 +173,10 @@ func (a *Agent) checkHermetic(c *agentCheck) {
 		if f.Versions != "" {
 			c.versions(where+".versions", f.Versions)
 		}
-		if !isLocal(f.Path) {
+		if !isLocal(strings.TrimPrefix(f.Path, WorkspacePrefix)) {
 			c.bad("%s.path: %q does not stay inside HOME", where, f.Path)
 		}
+		c.template(where+".path", f.Path, "cwd")
 		c.template(where+".text", f.Text, TemplateVariables...)
 	}
 	if a.Env == nil {

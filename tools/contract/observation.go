@@ -132,6 +132,11 @@ type RequestSummary struct {
 	Model      int `json:"model"`      // answered by the scenario
 	Side       int `json:"side"`       // recognised side requests
 	Unexpected int `json:"unexpected"` // not in the scenario: the capture failed
+	// History is the number of the model's former answers in the first request
+	// of a run that resumes a session; nil for every other run.
+	History *int `json:"history,omitempty"`
+	// Images is the number of images in the request that had most.
+	Images int `json:"images,omitempty"`
 }
 
 // ContractViolation is one broken expectation (DESIGN D9).

@@ -87,10 +87,11 @@ const (
 	AbilityListFiles  Ability = "list_files"
 	AbilityRunCommand Ability = "run_command"
 	AbilityWriteFile  Ability = "write_file"
+	AbilityMCPTool    Ability = "mcp_tool" // a tool of an MCP server, by its name
 )
 
 // Abilities lists every ability.
-var Abilities = []Ability{AbilityListFiles, AbilityRunCommand, AbilityWriteFile}
+var Abilities = []Ability{AbilityListFiles, AbilityRunCommand, AbilityWriteFile, AbilityMCPTool}
 
 // ScenarioToolCall asks the CLI to use a tool.
 type ScenarioToolCall struct {
@@ -100,11 +101,14 @@ type ScenarioToolCall struct {
 
 // ScenarioToolArguments are the abstract arguments: Path for list_files (the
 // workspace if empty), Command for run_command, Path and Content for
-// write_file. Paths are relative to the workspace.
+// write_file, Tool and Content for mcp_tool. Paths are relative to the
+// workspace.
 type ScenarioToolArguments struct {
 	Path    string `json:"path,omitempty"`
 	Command string `json:"command,omitempty"`
 	Content string `json:"content,omitempty"`
+	// Tool is the server's name for the tool; CLIs put words before it.
+	Tool string `json:"tool,omitempty"`
 }
 
 // ErrorCode names an API failure; the provider knows its status, body and
@@ -243,6 +247,9 @@ func (r *ScenarioReply) validate() error {
 
 func (c *ScenarioToolCall) validate() error {
 	a, fits := c.Arguments, false
+	if (a.Tool != "") != (c.Ability == AbilityMCPTool) {
+		return fmt.Errorf("the argument tool does not fit ability %q", c.Ability)
+	}
 	switch c.Ability {
 	case AbilityListFiles:
 		fits = a.Command == "" && a.Content == ""
@@ -250,6 +257,8 @@ func (c *ScenarioToolCall) validate() error {
 		fits = a.Command != "" && a.Path == "" && a.Content == ""
 	case AbilityWriteFile:
 		fits = a.Path != "" && a.Command == ""
+	case AbilityMCPTool:
+		fits = a.Content != "" && a.Path == "" && a.Command == ""
 	default:
 		return fmt.Errorf("unknown ability %q", c.Ability)
 	}

@@ -15,26 +15,25 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.handlers.Done()
-	x := &exchange{server: s, w: w, r: r, scenario: s.playing(), entry: s.record(r)}
+	x := &exchange{server: s, w: w, r: r, play: s.playing(), entry: s.record(r)}
 	x.route(strings.TrimPrefix(r.URL.Path, "/v1"))
 }
 
-// playing returns the scenario of this moment.
-func (s *Server) playing() contract.Scenario {
+// playing returns what is played at this moment.
+func (s *Server) playing() *play {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.scenario
+	return s.play
 }
 
 // exchange is one request and its answer.
 type exchange struct {
 	server *Server
-	// scenario is the one that was played when the request came.
-	scenario contract.Scenario
-	w        http.ResponseWriter
-	r        *http.Request
-	entry    *RequestLog
-	body     []byte
+	play   *play // what was played when the request came
+	w      http.ResponseWriter
+	r      *http.Request
+	entry  *RequestLog
+	body   []byte
 }
 
 func (x *exchange) route(path string) {
@@ -43,8 +42,8 @@ func (x *exchange) route(path string) {
 	switch {
 	case get && path == "/models": // a list asks no model
 		x.note(KindSide, "")
-		x.json(http.StatusOK, modelList(x.scenario.Model))
-	case len(x.scenario.Turns) == 0:
+		x.json(http.StatusOK, modelList(x.play.scenario.Model))
+	case len(x.play.scenario.Turns) == 0:
 		x.unexpected("", "the scenario expects no request at all")
 	case get && path == "/responses" && strings.EqualFold(x.r.Header.Get("Upgrade"), "websocket"):
 		x.note(KindUpgrade, DialectResponses)
@@ -63,9 +62,9 @@ func (x *exchange) route(path string) {
 	case x.r.Method == http.MethodHead && (path == "/" || path == "" || path == "/api/hello"):
 		x.note(KindCheck, "")
 		x.json(http.StatusOK, struct{}{})
-	case refusal(x.scenario) != "":
+	case refusal(x.play.scenario) != "":
 		x.note(KindSide, "")
-		x.fail("", failures[refusal(x.scenario)])
+		x.fail("", failures[refusal(x.play.scenario)])
 	default:
 		x.unexpected("", "no API has this route")
 	}
@@ -158,7 +157,7 @@ func (x *exchange) turn(req *request) {
 // replied notes that a reply of the scenario is out.
 func (x *exchange) replied() {
 	if x.entry.Kind == KindModel {
-		x.server.answered.Do(func() { close(x.server.replied) })
+		x.play.answered.Do(func() { close(x.play.replied) })
 	}
 }
 
@@ -166,10 +165,10 @@ func (x *exchange) replied() {
 func (s *Server) next(toolResults int) (reply contract.ScenarioReply, attempt int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range s.scenario.Turns {
+	for _, t := range s.play.scenario.Turns {
 		if t.ToolResults == toolResults {
-			s.attempts[toolResults]++
-			attempt = s.attempts[toolResults]
+			s.play.attempts[toolResults]++
+			attempt = s.play.attempts[toolResults]
 			return t.Attempts[min(attempt, len(t.Attempts))-1], attempt, true
 		}
 	}

@@ -39,21 +39,30 @@ type Options struct {
 
 // Server plays one scenario for one run of a CLI.
 type Server struct {
-	scenario contract.Scenario
-	opts     Options
-	http     *http.Server
-	closing  chan struct{} // closed by Close; ends stalls and delays
-	replied  chan struct{} // closed when the first reply of the scenario is out
-	answered sync.Once     // closes replied
+	opts    Options
+	http    *http.Server
+	closing chan struct{} // closed by Close; ends stalls and delays
 
 	mu       sync.Mutex
+	play     *play
 	baseURL  string
 	closed   bool
 	serveErr error
 	handlers sync.WaitGroup
 	served   chan struct{} // closed when the accept loop has ended; nil before Start
 	log      []*RequestLog
-	attempts map[int]int // requests seen, by tool results
+}
+
+// play is a scenario under way.
+type play struct {
+	scenario contract.Scenario
+	attempts map[int]int   // requests seen, by tool results; guarded by the server's mu
+	replied  chan struct{} // closed when the first reply is out
+	answered sync.Once     // closes replied
+}
+
+func newPlay(sc contract.Scenario) *play {
+	return &play{scenario: sc, attempts: map[int]int{}, replied: make(chan struct{})}
 }
 
 // New makes a server for a valid scenario.
@@ -61,7 +70,7 @@ func New(sc contract.Scenario, opts Options) (*Server, error) {
 	if err := sc.Validate(); err != nil {
 		return nil, fmt.Errorf("using scenario: %w", err)
 	}
-	s := &Server{scenario: sc, opts: opts, closing: make(chan struct{}), replied: make(chan struct{}), attempts: map[int]int{}}
+	s := &Server{play: newPlay(sc), opts: opts, closing: make(chan struct{})}
 	s.http = &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: 30 * time.Second,
@@ -79,7 +88,7 @@ func (s *Server) Play(sc contract.Scenario) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.scenario, s.log, s.attempts = sc, nil, map[int]int{}
+	s.play, s.log = newPlay(sc), nil
 	return nil
 }
 
@@ -136,7 +145,7 @@ func (s *Server) BaseURL() string {
 
 // Replied is closed when the first reply of the scenario has been sent as far
 // as it goes: a stalled one when its silence begins.
-func (s *Server) Replied() <-chan struct{} { return s.replied }
+func (s *Server) Replied() <-chan struct{} { return s.playing().replied }
 
 // Close ends every answer, stalled ones too, and returns when none is left.
 // It may be called more than once.
@@ -191,7 +200,7 @@ func (x *exchange) postToolDelay() time.Duration {
 	if d := x.server.opts.PostToolDelay; d != nil {
 		return *d
 	}
-	return time.Duration(x.scenario.PostToolDelayMS) * time.Millisecond
+	return time.Duration(x.play.scenario.PostToolDelayMS) * time.Millisecond
 }
 
 // loopbackOnly drops connections from elsewhere. A loopback address has no

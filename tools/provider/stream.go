@@ -27,7 +27,7 @@ func (a *answer) text() string { return strings.Join(a.pieces, "") }
 
 // answer writes a reply and, for cut and stall, ends it the hard way.
 func (x *exchange) answer(req *request, reply contract.ScenarioReply, calls []call) {
-	chunk := chunkRunes(x.server.opts.TextChunk, x.scenario.ChunkRunes)
+	chunk := chunkRunes(x.server.opts.TextChunk, x.play.scenario.ChunkRunes)
 	a := &answer{
 		id: x.number(), model: req.model, calls: calls, usage: req.includeUsage,
 		pieces: chunked(reply.Text, chunk),

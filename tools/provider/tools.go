@@ -66,6 +66,9 @@ func pickAll(tools []tool, calls []contract.ScenarioToolCall, workdir string) ([
 // pick finds the tool for a call: one made for the ability, then a patch tool,
 // then a shell, then code.
 func pick(tools []tool, c *contract.ScenarioToolCall, workdir string) (call, bool) {
+	if c.Ability == contract.AbilityMCPTool {
+		return pickMCP(tools, c, workdir)
+	}
 	own := map[contract.Ability][]string{
 		contract.AbilityListFiles: listTools, contract.AbilityWriteFile: writeTools,
 	}[c.Ability]
@@ -94,6 +97,17 @@ func pick(tools []tool, c *contract.ScenarioToolCall, workdir string) (call, boo
 		return call{t, script(c)}, true
 	}
 	return call{}, false
+}
+
+// pickMCP finds a server's tool: CLIs put the server's name before its own.
+func pickMCP(tools []tool, c *contract.ScenarioToolCall, workdir string) (call, bool) {
+	i := slices.IndexFunc(tools, func(t tool) bool {
+		return t.kind == toolFunction && strings.HasSuffix(canonicalName(t.name), canonicalName(c.Arguments.Tool))
+	})
+	if i < 0 {
+		return call{}, false
+	}
+	return call{tools[i], fill(tools[i].schema, c, workdir)}, true
 }
 
 func find(tools []tool, name string, kind toolKind) (tool, bool) {
@@ -196,7 +210,7 @@ func meant(name string, p property, c *contract.ScenarioToolCall, workdir string
 			return abs
 		}
 	case "content", "contents", "filetext", "text", "filecontent":
-		if isWrite {
+		if isWrite || c.Ability == contract.AbilityMCPTool {
 			return c.Arguments.Content
 		}
 	case "pattern", "globpattern":

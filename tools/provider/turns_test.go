@@ -120,7 +120,7 @@ func TestPostToolDelay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := (&exchange{server: s, scenario: s.playing()}).postToolDelay(); got != tt.want {
+		if got := (&exchange{server: s, play: s.playing()}).postToolDelay(); got != tt.want {
 			t.Errorf("delay = %v, want %v", got, tt.want)
 		}
 	}
