@@ -260,7 +260,10 @@ func (b *builder) observed(claims []*versionClaim) []contract.ObservedShape {
 	return out
 }
 
+// variants lists the shapes of a live provider's probes. Several probes can
+// have one shape: the status that asks for most care counts.
 func variants(claims []*versionClaim) []contract.ServerVariant {
+	care := contract.ServerVariantStatuses // from no care to most
 	status := map[contract.Digest]string{}
 	for _, c := range claims {
 		for _, p := range c.probes {
@@ -268,13 +271,15 @@ func variants(claims []*versionClaim) []contract.ServerVariant {
 				continue
 			}
 			for sig, o := range p.newest {
+				is := "compatible_pending_fixture"
 				switch o.ParserReplay.Status {
 				case contract.ReplayCompatible:
-					status[sig] = "compatible"
+					is = "compatible"
 				case contract.ReplayIncompatible:
-					status[sig] = "breaking"
-				default:
-					status[sig] = "compatible_pending_fixture"
+					is = "breaking"
+				}
+				if slices.Index(care, is) > slices.Index(care, status[sig]) {
+					status[sig] = is
 				}
 			}
 		}

@@ -191,6 +191,22 @@ func (p *probeClaim) settle() {
 	}
 }
 
+// Disputed reports whether captures of one probe of one version disagree about
+// the shape, so that none counts (FINE-PRINT 16). From a live provider several
+// shapes are variants of the server and no dispute.
+func Disputed(obs []*store.Observed) bool {
+	p := newProbeClaim()
+	for _, o := range obs {
+		p.add(o)
+	}
+	p.settle()
+	return p.settled == "" && !p.live
+}
+
+func newProbeClaim() *probeClaim {
+	return &probeClaim{count: map[contract.Digest]int{}, newest: map[contract.Digest]*store.Observed{}}
+}
+
 func (b *builder) claims(obs []*store.Observed) ([]*versionClaim, error) {
 	byVersion := map[string]*versionClaim{}
 	for _, o := range obs {
@@ -200,7 +216,7 @@ func (b *builder) claims(obs []*store.Observed) ([]*versionClaim, error) {
 			byVersion[o.CLIVersion] = c
 		}
 		if c.probes[o.Probe] == nil {
-			c.probes[o.Probe] = &probeClaim{count: map[contract.Digest]int{}, newest: map[contract.Digest]*store.Observed{}}
+			c.probes[o.Probe] = newProbeClaim()
 		}
 		c.probes[o.Probe].add(o)
 	}

@@ -3,6 +3,7 @@ package matrix
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -151,6 +152,53 @@ func TestEntryIsValidAndSaysWhere(t *testing.T) {
 	}
 	if e.Policy.AllowRun != contract.AllowRunWarn {
 		t.Errorf("a range with unobserved versions says %s", e.Policy.AllowRun)
+	}
+}
+
+// One shape of two probes that the consumer reads differently: the worse one
+// counts, whatever order a map has.
+func TestVariantOfTwoProbes(t *testing.T) {
+	r := records(
+		seen{version: "1.0.0", probe: rep, shape: "A", live: true}, seen{version: "1.0.0", probe: rep, shape: "B", live: true, minute: 1},
+		seen{version: "1.0.0", probe: "p", shape: "A", live: true, status: contract.ReplayIncompatible}, seen{version: "1.0.0", probe: "p", shape: "B", live: true, minute: 1, status: contract.ReplayNotRun})
+	want := map[contract.Digest]string{contract.Sum([]byte("A")): "breaking", contract.Sum([]byte("B")): "compatible_pending_fixture"}
+	for range 20 {
+		m, err := Build(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[contract.Digest]string{}
+		for _, v := range m.Agents[0].ServerVariants {
+			got[v.Shape] = v.Status
+		}
+		if !maps.Equal(got, want) {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	}
+}
+
+func TestDisputed(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		seen []seen
+		want bool
+	}{
+		{"one capture", []seen{{shape: "A"}}, false},
+		{"two that agree", []seen{{shape: "A"}, {shape: "A", minute: 1}}, false},
+		{"two that do not", []seen{{shape: "A"}, {shape: "B", minute: 1}}, true},
+		{"a third decided", []seen{{shape: "A"}, {shape: "B", minute: 1}, {shape: "B", minute: 2}}, false},
+		{"a server's variants", []seen{{shape: "A", live: true}, {shape: "B", live: true, minute: 1}}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			obs := records(c.seen...).Observations
+			var list []*store.Observed
+			for i := range obs {
+				list = append(list, &obs[i])
+			}
+			if got := Disputed(list); got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
 	}
 }
 
