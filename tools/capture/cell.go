@@ -29,6 +29,8 @@ type CellResult struct {
 	Shape       *contract.Shape       `json:"shape,omitempty"`
 	Fixture     string                `json:"fixture,omitempty"`
 	Goldens     map[string]string     `json:"goldens,omitempty"` // adapter → file content
+	// ErrorCase is the error case of a failed run, as its transcript gives it.
+	ErrorCase *contract.ErrorCase `json:"error_case,omitempty"`
 
 	// Known says that the registry had the shape for this agent and probe.
 	Known   bool             `json:"known"`
@@ -194,7 +196,7 @@ func assemble(bundle string) (*transcript.Transcript, error) {
 
 // conclude fills the result: observation, verdict, what is new.
 func (c *capturer) conclude(job *cellJob, rec *recorded, raw *transcript.Transcript, d *Derived, res *CellResult) error {
-	res.Shape, res.Fixture = d.Shape, string(d.Fixture)
+	res.Shape, res.Fixture, res.ErrorCase = d.Shape, string(d.Fixture), d.ErrorCase
 	for adapter, b := range d.Goldens {
 		res.Goldens[adapter] = string(b)
 	}

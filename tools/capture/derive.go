@@ -8,6 +8,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/normalize"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/errorcase"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
@@ -26,6 +27,9 @@ type Derived struct {
 	Reference  *replay.Reading
 	Consumer   *replay.Reading
 	Comparison replay.Comparison
+	// ErrorCase is what the transcript gives of a failed run's error case; nil
+	// for a success. errorcase.Run adds the rest.
+	ErrorCase *contract.ErrorCase
 	// Goldens has the file content of each adapter that has a reading.
 	Goldens map[string][]byte
 	// Fixture is the transcript in canonical form.
@@ -70,6 +74,7 @@ func Read(t *transcript.Transcript, d *contract.Dialect, agent string) (*Derived
 		return nil, fmt.Errorf("reading the transcript as the consumer: %w", err)
 	}
 	out.Comparison = replay.Compatible(out.Reference, out.Consumer)
+	out.ErrorCase = errorcase.Read(t, out.Reference, out.Consumer)
 	return out, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/errorcase"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -89,6 +90,11 @@ func stage(tx *store.Transaction, r *CellResult, retained map[contract.Digest]st
 		return added, false, err
 	}
 	files[store.EvidencePath(o.Agent, o.CLIVersion, o.Platform, at, o.Probe)] = evidence
+	if e := errorcase.RunOf(&o, place).Case(r.ErrorCase); e != nil {
+		if files[store.ErrorCasePath(o.Agent, o.CLIVersion, o.Platform, at, o.Probe)], err = contract.Encode(e); err != nil {
+			return added, false, err
+		}
+	}
 	for rel, b := range files {
 		if err := ownRecord(rel, b); err != nil {
 			return added, false, err

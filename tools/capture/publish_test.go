@@ -17,7 +17,7 @@ import (
 func content(t *testing.T, reg *store.Registry) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, folder := range []string{"shapes", "fixtures", "goldens", "observations", "evidence"} {
+	for _, folder := range []string{"shapes", "fixtures", "goldens", "observations", "evidence", "errors"} {
 		files, err := reg.Walk(folder, "")
 		must(t, err)
 		for _, f := range files {

@@ -94,6 +94,16 @@ func (c *capturer) leaks(rec *recorded, d *Derived) (string, error) {
 	if found := scanner.Scan(d.Fixture); len(found) > 0 {
 		return fmt.Sprintf("the leak scan found something (%s) in the fixture", found[0].Rule), nil
 	}
+	if d.ErrorCase == nil {
+		return "", nil
+	}
+	b, err := contract.Encode(d.ErrorCase)
+	if err != nil {
+		return "", err
+	}
+	if found := scanner.Scan(b); len(found) > 0 {
+		return fmt.Sprintf("the leak scan found something (%s) in the error case", found[0].Rule), nil
+	}
 	return "", nil
 }
 

@@ -23,6 +23,7 @@ func (a *app) commands() []*cobra.Command {
 		a.compareCommand(),
 		a.replayCommand(),
 		a.classifyCommand(),
+		a.errorCasesCommand(),
 		a.validateCommand(),
 		a.matrixCommand(),
 		a.explainCommand(),

@@ -111,11 +111,11 @@ var recordOnlyRules = []Rule{
 	{"MATRIX-DUPLICATE", SeverityError, "One entry speaks about one agent, family, platform and range.", "Generate the matrix from the records.", "FINE-PRINT 16"},
 	{"VERSION-RANGE", SeverityError, "A range is an exact version, or comparators joined by spaces or ||.", "Write it like >=0.133.0 <0.134.0.", "specification, support-matrix.schema.json"},
 	{"ERR-CLASSIFICATION-MISSING", SeverityError, "A failed or cancelled run has an expected classification.", "Add expected_failure_classification.", "specification, Error Case Records"},
-	{"ERR-CLASSIFICATION-OF-SUCCESS", SeverityError, "The classifier gives nothing for a success.", "Write null, or correct classifier_input.result.", "specification, Error Case Records"},
+	{"ERR-CLASSIFICATION-OF-SUCCESS", SeverityError, "The classifier gives nothing for a success; only a failure that the pinned consumer takes for a success has a classification.", "Write null, correct classifier_input.result, or say in extensions.consumers that the consumer gives null.", "specification, Error Case Records"},
 	{"ERR-ENUM", SeverityError, "The classification has the consumer's words.", "Use one of the values named.", "specification, Error Case Records"},
 	{"ERR-STAGE", SeverityError, "failure_stage is one of the consumer's TrackingRunFailureStage.", "Use one of the values named.", "specification, Error Case Records"},
 	{"ERR-USER-ACTION", SeverityError, "user_action is one that the consumer offers; for auth that is login.", "Use one of the values named.", "specification, Error Case Records"},
-	{"ERR-CANCEL", SeverityError, "user_cancel, cancel_origin and the result cancelled belong together.", "Correct the classification or classifier_input.result.", "FINE-PRINT 10"},
+	{"ERR-CANCEL", SeverityError, "user_cancel, cancel_origin and the result cancelled belong together, unless the pinned consumer misreads the run.", "Correct the classification or classifier_input.result.", "FINE-PRINT 10"},
 }
 
 // peopleRules are about evidence, decisions, questions and probes.

@@ -84,7 +84,11 @@ func (r *Reading) closeOpenDesign(in Input) {
 		return
 	}
 	r.RunResult = contract.RunResult(opendesign.Result(out.Status))
-	if r.RunResult != contract.RunSuccess && !out.Rerun {
+	if out.Rerun { // another attempt decides
+		return
+	}
+	r.Classifier = &out.Classifier
+	if r.RunResult != contract.RunSuccess {
 		r.Failure = classify.Classify(out.Classifier)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/classify"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/reference"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
@@ -55,6 +56,9 @@ type Reading struct {
 	Dialect string // its id
 	Status  string // ok or not_run
 	Reason  string // why it was not run, or what an ok reading cannot show
+	// Classifier is what the consumer's daemon would hand its failure
+	// classifier at the end of the run; nil for a reading that no daemon makes.
+	Classifier *classify.Input
 	reference.Reading
 }
 

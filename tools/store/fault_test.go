@@ -115,3 +115,16 @@ func TestWritePrivate(t *testing.T) {
 		t.Errorf("error %v, want that the folder is not there", err)
 	}
 }
+
+// A writer that was killed while it tidied up has nothing left to move.
+func TestOpenAfterACrashWhileTidyingUp(t *testing.T) {
+	r := newRegistry(t)
+	txn := filepath.Join(r.Dir(), pendingDir, "t1")
+	mustWrite(t, filepath.Join(txn, commitMarker), "")
+	if _, err := Open(r.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(r.Dir(), pendingDir)); err == nil {
+		t.Error("the folder of the writer is left behind")
+	}
+}

@@ -29,6 +29,12 @@ func SourceEvidencePath(agent, version string, p contract.Platform, at time.Time
 	return recordPath("evidence", agent, version, p, at, probe+".source-evidence.json")
 }
 
+// ErrorCasePath returns the place of the error case of a failed run, which
+// stands beside the run's observation.
+func ErrorCasePath(agent, version string, p contract.Platform, at time.Time, probe string) string {
+	return recordPath("errors", agent, version, p, at, probe+".error.json")
+}
+
 func recordPath(root, agent, version string, p contract.Platform, at time.Time, name string) string {
 	return path.Join(root, agent, version, string(p), at.UTC().Format(timeLayout)+"."+name)
 }

@@ -235,3 +235,26 @@ func (r *Registry) SourceEvidence(agent string) ([]Sourced, error) {
 	}
 	return out, nil
 }
+
+// ErrorCased is an error case with its place.
+type ErrorCased struct {
+	Path string
+	contract.ErrorCase
+}
+
+// ErrorCases returns the error cases of the registry, sorted by path. A record
+// that cannot be read is an error.
+func (r *Registry) ErrorCases() ([]ErrorCased, error) {
+	files, err := r.Walk("errors", ".error.json")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ErrorCased, len(files))
+	for i, f := range files {
+		out[i].Path = f
+		if err := r.ReadJSON(f, &out[i].ErrorCase); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -184,8 +184,8 @@ func committed(dir string, pending []fs.DirEntry) bool {
 	})
 }
 
-// applyPending needs the lock. Moving a file twice is harmless, so it can be
-// interrupted and repeated.
+// applyPending needs the lock. It can be interrupted anywhere and repeated: a
+// file moves once, and files may be gone before the marker beside it is.
 func applyPending(dir string) error {
 	base := filepath.Join(dir, pendingDir)
 	entries, err := os.ReadDir(base)
@@ -211,6 +211,9 @@ func applyPending(dir string) error {
 
 func moveTree(from, to string) error {
 	return filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
+		if p == from && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil || d.IsDir() {
 			return err
 		}

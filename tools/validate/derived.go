@@ -133,6 +133,7 @@ func (v *validation) whole() error {
 			v.report("OBS-EVIDENCE", o.Path, "", "no evidence record pins this observation")
 		}
 	}
+	v.uncased(obs)
 	v.coverage(obs)
 	if contract.HasErrors(v.result.Problems) {
 		return nil // the matrix of broken records says nothing

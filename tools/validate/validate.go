@@ -59,12 +59,14 @@ type validation struct {
 	named map[string]bool
 	// pinned are the observations that an evidence record pins.
 	pinned map[string]bool
+	// cased are the observations that an error case is about.
+	cased map[string]bool
 }
 
 // list collects the files to check. A place that does not exist is an error:
 // a typing mistake must not pass as a valid registry.
 func (v *validation) list(places []string) error {
-	v.named, v.pinned = map[string]bool{}, map[string]bool{}
+	v.named, v.pinned, v.cased = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	all := len(places) == 0 || len(places) == 1 && path.Clean(places[0]) == "."
 	if all {
 		places = recordFolders
@@ -151,6 +153,7 @@ func (v *validation) record(kind contract.RecordKind, f string, b []byte) error 
 	case contract.KindErrorCase:
 		e, _ := contract.Decode[contract.ErrorCase](&v.res.validator, f, b)
 		v.named[e.Extensions.Fixture] = true
+		return v.errorCase(f, e, b)
 	}
 	return nil
 }

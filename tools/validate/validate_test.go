@@ -27,6 +27,7 @@ func sample(t *testing.T) fstest.MapFS {
 	copyTree(t, root, out, "probes", "")
 	copyTree(t, root, out, "observations/codex/0.133.0", "")
 	copyTree(t, root, out, "evidence/codex/0.133.0", "")
+	copyTree(t, root, out, "errors/codex/0.133.0", "")
 	if len(out) < 20 {
 		t.Fatal("the committed registry has no codex 0.133.0")
 	}
@@ -109,18 +110,18 @@ func TestSampleIsTrue(t *testing.T) {
 	}
 }
 
-// Any single byte of a shape, fixture, golden, observation or the matrix that
+// Any single byte of a shape, fixture, golden, observation, error case or the matrix that
 // is changed so that the file says something else is found.
 func TestEveryChangedByteIsFound(t *testing.T) {
 	files := sample(t)
 	places := map[string][]string{}
 	for rel := range files {
 		switch root := folderOf(rel); {
-		case root == "shapes", root == "fixtures", root == "goldens", root == "observations", rel == matrix.Path:
+		case root == "shapes", root == "fixtures", root == "goldens", root == "observations", root == "errors", rel == matrix.Path:
 			places[root] = append(places[root], rel)
 		}
 	}
-	if len(places) != 5 {
+	if len(places) != 6 {
 		t.Fatalf("the sample lacks a kind of record: %v", places)
 	}
 	seed := rand.Uint64()
@@ -173,6 +174,17 @@ func mutate(rng *rand.Rand, b []byte) ([]byte, int) {
 	}
 }
 
+func anErrorCase(t *testing.T, files fstest.MapFS) string {
+	t.Helper()
+	for _, rel := range slices.Sorted(mapKeys(files)) {
+		if strings.HasPrefix(rel, "errors/") {
+			return rel
+		}
+	}
+	t.Fatal("the sample has no error case")
+	return ""
+}
+
 func TestProblemsOfTheWhole(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -195,6 +207,23 @@ func TestProblemsOfTheWhole(t *testing.T) {
 				}
 			}
 		}, "OBS-EVIDENCE"},
+		{"a failed run without its error case", func(t *testing.T, f fstest.MapFS) {
+			delete(f, anErrorCase(t, f))
+		}, "OBS-ERROR-CASE"},
+		{"an error case of a run that succeeded", func(t *testing.T, f fstest.MapFS) {
+			var e contract.ErrorCase
+			place := anErrorCase(t, f)
+			must(t, json.Unmarshal(f[place].Data, &e))
+			for rel, b := range f {
+				if strings.HasSuffix(rel, "chat-text-success.observation.json") {
+					var o contract.Observation
+					must(t, json.Unmarshal(b.Data, &o))
+					e.Extensions.Observation, e.RawShape = rel, o.Capture.RawClientTranscriptSHA256
+					e.Extensions.Fixture, e.Extensions.FixtureSHA256 = o.Extensions.Fixture, o.Extensions.FixtureSHA256
+				}
+			}
+			put(t, f, place, &e)
+		}, "ERR-DERIVED"},
 		{"a missing golden", func(t *testing.T, f fstest.MapFS) {
 			for rel := range f {
 				if strings.HasPrefix(rel, "goldens/reference/json") {

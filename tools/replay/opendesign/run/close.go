@@ -179,7 +179,7 @@ func (r *Run) finish(end Ending, status string, code *int) Outcome {
 		Classifier: classify.Input{
 			Result: opendesign.Result(status), ErrorCode: errorCode, AgentID: r.cfg.Agent,
 			Status:       classify.Status{Status: status, Error: r.err, ErrorCode: r.code, ExitCode: code, Signal: end.Signal},
-			Events:       r.log[max(0, len(r.log)-keptLog):],
+			Events:       r.log[max(0, len(r.log)-KeptEvents):],
 			CancelOrigin: end.CancelOrigin, TerminalTrigger: end.TerminalTrigger,
 		},
 	}

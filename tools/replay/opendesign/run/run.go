@@ -18,10 +18,10 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/service"
 )
 
-const (
-	tailUnits = 2000 // of stdout and of stderr, in UTF-16 units
-	keptLog   = 2000 // events that the daemon keeps
-)
+const tailUnits = 2000 // of stdout and of stderr, in UTF-16 units
+
+// KeptEvents is how many events of a run the daemon keeps, the newest ones.
+const KeptEvents = 2000
 
 // Config is what is known before the child starts.
 type Config struct {
@@ -250,10 +250,10 @@ func (r *Run) fail(code, message string, retryable word) {
 	r.code = code
 }
 
-// record keeps an event for the classifier, the newest keptLog of them.
+// record keeps an event for the classifier, the newest KeptEvents of them.
 func (r *Run) record(name string, data []byte) {
-	if len(r.log) >= 2*keptLog {
-		r.log = append(r.log[:0], r.log[len(r.log)-keptLog:]...)
+	if len(r.log) >= 2*KeptEvents {
+		r.log = append(r.log[:0], r.log[len(r.log)-KeptEvents:]...)
 	}
 	r.log = append(r.log, classify.Event{Event: name, Data: data})
 }

@@ -134,7 +134,7 @@ func TestErrorSeesTheRestOfItsChunk(t *testing.T) {
 // Only the last 2,000 events are kept: a tool call before them is forgotten.
 func TestOldEventsAreForgotten(t *testing.T) {
 	steps := []Step{out(codexTool)}
-	for range keptLog {
+	for range KeptEvents {
 		steps = append(steps, out(codexText))
 	}
 	o, err := Close(Input{Config{Agent: "codex"}, steps, exit(1)})
@@ -142,7 +142,7 @@ func TestOldEventsAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &contract.FailureClassification{Category: "process_exit", Detail: "exit_nonzero", Stage: "child_close", Retryable: true, UserAction: "retry"}
-	if diff := cmp.Diff(want, classify.Classify(o.Classifier)); diff != "" || len(o.Classifier.Events) != keptLog {
+	if diff := cmp.Diff(want, classify.Classify(o.Classifier)); diff != "" || len(o.Classifier.Events) != KeptEvents {
 		t.Errorf("%d events, -want +got\n%s", len(o.Classifier.Events), diff)
 	}
 }

@@ -1,0 +1,63 @@
+package validate
+
+import (
+	"bytes"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/errorcase"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+// errorCase makes an error case again from its fixture. One without a fixture
+// was written from a public report and has only its own rules.
+func (v *validation) errorCase(f string, e *contract.ErrorCase, have []byte) error {
+	x := &e.Extensions
+	run := errorcase.RunOfCase(e)
+	if x.Observation != "" {
+		v.cased[x.Observation] = true
+		o, err := v.res.Observation(x.Observation)
+		if err != nil {
+			return nil // the reference has been reported
+		}
+		run = errorcase.RunOf(o, x.Observation)
+		if v.reg.Exists(o.Extensions.Fixture) && o.Extensions.Dialect != x.Dialect {
+			v.report("ERR-DERIVED", f, "/extensions/dialect", "the observation's dialect is %q", o.Extensions.Dialect)
+			return nil
+		}
+	}
+	if run.Fixture == "" || !v.reg.Exists(run.Fixture) {
+		return nil
+	}
+	d, err := v.res.derive(run.Fixture, x.Dialect, run.Agent)
+	if err != nil {
+		v.report("ERR-DERIVED", f, "/extensions/fixture", "the fixture cannot be read again: %v", err)
+		return nil
+	}
+	want := run.Case(d.ErrorCase)
+	if want == nil {
+		v.report("ERR-DERIVED", f, "/expected_failure_classification", "the fixture's run did not fail")
+		return nil
+	}
+	b, err := contract.Encode(want)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(have, b) {
+		v.report("ERR-DERIVED", f, firstDifference(have, b), "the fixture gives another error case")
+	}
+	return nil
+}
+
+// uncased reports the failed runs without an error case.
+func (v *validation) uncased(obs []store.Observed) {
+	for i := range obs {
+		o := &obs[i]
+		if v.cased[o.Path] || !v.reg.Exists(o.Extensions.Fixture) {
+			continue
+		}
+		d, err := v.res.derive(o.Extensions.Fixture, o.Extensions.Dialect, o.Agent)
+		if err == nil && d.ErrorCase != nil {
+			v.report("OBS-ERROR-CASE", o.Path, "", "no error case is about this failed run")
+		}
+	}
+}
