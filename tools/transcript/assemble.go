@@ -30,31 +30,37 @@ func Assemble(r *BundleReader) (*Transcript, error) {
 	for _, s := range []Stream{Stdin, Stdout, Stderr} {
 		a.tail(s, r.last, s != Stdin)
 	}
-	return &Transcript{Records: slices.Concat(append(a.full, a.block)...)}, nil
+	return &Transcript{Records: a.records.join()}, nil
 }
 
-// assembler collects records in blocks, which are joined once: a slice that
-// grows to a million records copies itself several times over.
 type assembler struct {
+	records blocks
+	open    map[Stream][]byte // bytes after the last "\n" of each stream
+}
+
+// blocks collects records in blocks, which are joined once: a slice that grows
+// to a million records copies itself several times over.
+type blocks struct {
 	full  [][]Record
 	block []Record
-	open  map[Stream][]byte // bytes after the last "\n" of each stream
 }
 
 const blockRecords = 1024
 
-func (a *assembler) record(r Record) {
-	if len(a.block) == cap(a.block) {
-		a.full = append(a.full, a.block)
-		a.block = make([]Record, 0, blockRecords)
+func (b *blocks) add(r Record) {
+	if len(b.block) == cap(b.block) {
+		b.full = append(b.full, b.block)
+		b.block = make([]Record, 0, min(blockRecords, 16+8*len(b.block)))
 	}
-	a.block = append(a.block, r)
+	b.block = append(b.block, r)
 }
+
+func (b *blocks) join() []Record { return slices.Concat(append(b.full, b.block)...) }
 
 func (a *assembler) entry(e Entry) {
 	switch {
 	case e.Event != nil:
-		a.record(Record{
+		a.records.add(Record{
 			Dir: Process, At: e.At, Event: e.Event.Event,
 			ExitCode: e.Event.ExitCode, Signal: e.Event.Signal, Reason: e.Event.Reason,
 		})
@@ -102,7 +108,7 @@ func (a *assembler) add(dir Dir, s Stream, at time.Duration, line []byte, cut bo
 	if cut {
 		rec.Deviations = append(rec.Deviations, DeviationTruncatedTail)
 	}
-	a.record(rec)
+	a.records.add(rec)
 }
 
 // ByteDeviations names what is odd about the bytes of a line: ansi (an ESC

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,21 +31,29 @@ func (e *LineError) Error() string { return fmt.Sprintf("transcript line %d: %s"
 // refused, also in extensions.
 func ReadSanitized(r io.Reader) (*Transcript, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
-	t := &Transcript{}
-	var doc rawjson.Doc
+	var p recordReader
+	var records blocks
+	var long []byte // a line that does not fit into the buffer
 	var last time.Duration
 	for n := 1; ; n++ {
-		line, err := in.ReadBytes('\n')
+		line, err := in.ReadSlice('\n')
+		for long = long[:0]; errors.Is(err, bufio.ErrBufferFull); line, err = in.ReadSlice('\n') {
+			long = append(long, line...)
+		}
+		if len(long) > 0 {
+			long = append(long, line...)
+			line = long
+		}
 		if errors.Is(err, io.EOF) {
 			if len(line) > 0 {
 				return nil, &LineError{n, "no line break at the end: the file was cut"}
 			}
-			return t, nil
+			return &Transcript{Records: records.join()}, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading transcript: %w", err)
 		}
-		rec, what := parseRecord(&doc, bytes.TrimSuffix(line, []byte("\n")))
+		rec, what := p.record(bytes.TrimSuffix(line, []byte("\n")))
 		if what == "" && rec.At < last {
 			what = "at_ms goes back"
 		}
@@ -52,44 +61,96 @@ func ReadSanitized(r io.Reader) (*Transcript, error) {
 			return nil, &LineError{n, what}
 		}
 		last = rec.At
-		t.Records = append(t.Records, rec)
+		records.add(rec)
 	}
 }
 
-// parseRecord returns the record of one line, or what is wrong with it.
-func parseRecord(doc *rawjson.Doc, line []byte) (rec Record, what string) {
-	if err := doc.Parse(line); err != nil {
+// recordReader reads the records of one transcript.
+type recordReader struct {
+	doc  rawjson.Doc
+	room []byte // for the bytes of records, which share it
+}
+
+// roomBytes is how much room records share: a million short lines are not a
+// million allocations.
+const roomBytes = 64 << 10
+
+// keep returns a copy of the decoded string that nothing will overwrite.
+func (p *recordReader) keep(v rawjson.Value) []byte {
+	from, to := v.Range() // decoding never makes a text longer
+	if need := to - from; need > roomBytes/8 {
+		return slices.Clip(v.AppendStr(make([]byte, 0, need)))
+	} else if need > cap(p.room)-len(p.room) {
+		p.room = make([]byte, 0, roomBytes)
+	}
+	start := len(p.room)
+	p.room = v.AppendStr(p.room)
+	return slices.Clip(p.room[start:])
+}
+
+// record returns the record of one line, or what is wrong with it.
+func (p *recordReader) record(line []byte) (rec Record, what string) {
+	if err := p.doc.Parse(line); err != nil {
 		return rec, err.Error()
 	}
-	v := doc.Root()
+	v := p.doc.Root()
 	if v.Kind() != rawjson.Object {
 		return rec, "not a JSON object"
 	}
-	seen := map[string]bool{}
+	var seen keySet
 	for m := range v.Children() {
-		key := m.Key()
-		if seen[key] {
+		key := recordKey(m)
+		if seen.add(key) {
 			return rec, fmt.Sprintf("key %.40q stands twice", key)
 		}
-		seen[key] = true
-		if what := rec.set(key, m); what != "" {
+		if what := rec.set(p, key, m); what != "" {
 			return rec, what
 		}
 	}
-	if !seen["at_ms"] {
+	if !seen.add("at_ms") {
 		return rec, "at_ms is missing"
 	}
 	return rec, rec.check()
 }
 
+// recordKeys are the keys of a record, in the canonical order.
+var recordKeys = []string{"dir", "stream", "event", "at_ms", "data", "data_ref", "frame", "exit_code", "signal", "extensions"}
+
+// recordKey returns the key of a member, without a copy of a known one.
+func recordKey(m rawjson.Value) string {
+	for _, k := range recordKeys {
+		if m.KeyIs(k) {
+			return k
+		}
+	}
+	return m.Key()
+}
+
+// keySet holds the few keys of a record.
+type keySet struct {
+	keys [16]string
+	n    int
+}
+
+// add adds a key and reports whether it was there already. A record has fewer
+// keys than the set has room for: the first unknown one ends its reading.
+func (s *keySet) add(key string) bool {
+	if slices.Contains(s.keys[:s.n], key) {
+		return true
+	}
+	s.keys[s.n] = key
+	s.n++
+	return false
+}
+
 // set stores one member of a record and returns what is wrong with it.
-func (r *Record) set(key string, v rawjson.Value) string {
+func (r *Record) set(p *recordReader, key string, v rawjson.Value) string {
 	var what string
 	switch key {
 	case "dir":
-		r.Dir = Dir(word(v, key, &what))
+		r.Dir = Dir(known(v, key, &what, string(CLIToServer), string(ServerToCLI), string(Process)))
 	case "stream":
-		r.Stream = Stream(word(v, key, &what))
+		r.Stream = Stream(known(v, key, &what, string(Stdout), string(Stderr), string(Stdin)))
 	case "event":
 		r.Event = word(v, key, &what)
 	case "at_ms":
@@ -99,10 +160,10 @@ func (r *Record) set(key string, v rawjson.Value) string {
 		}
 		r.At = time.Duration(n) * time.Millisecond
 	case "data":
-		r.Data = []byte(word(v, key, &what))
-		if v.Str() == "" {
-			r.Data = []byte{}
+		if v.Kind() != rawjson.String {
+			return "data is not a text"
 		}
+		r.Data = p.keep(v)
 	case "data_ref":
 		r.DataRef = word(v, key, &what)
 	case "frame":
@@ -163,13 +224,24 @@ func (r *Record) setExtensions(v rawjson.Value) string {
 	return what
 }
 
-// word returns a string, or sets what when v is none. An empty string is only
-// data.
+// known is word for a string that is nearly always one of a few, of which it
+// returns the given one instead of a copy.
+func known(v rawjson.Value, name string, what *string, words ...string) string {
+	for _, w := range words {
+		if v.IsStr(w) {
+			return w
+		}
+	}
+	return word(v, name, what)
+}
+
+// word returns a string, or sets what when v is none or an empty one.
 func word(v rawjson.Value, name string, what *string) string {
-	if v.Kind() != rawjson.String || v.Str() == "" && name != "data" {
+	s := v.Str()
+	if s == "" {
 		*what = name + " is not a text"
 	}
-	return v.Str()
+	return s
 }
 
 func integer(v rawjson.Value) (int64, bool) {

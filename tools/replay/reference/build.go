@@ -35,10 +35,31 @@ type item struct {
 	line  int // Reading.Origins
 }
 
+// items is a list of items in blocks: a slice that grows to a million items
+// copies itself several times over.
+type items struct {
+	blocks [][]item
+	n      int
+}
+
+const blockItems = 512
+
+func (l *items) add(it item) {
+	if l.n%blockItems == 0 {
+		l.blocks = append(l.blocks, make([]item, 0, min(blockItems, 16+l.n*blockItems)))
+	}
+	last := &l.blocks[len(l.blocks)-1]
+	*last = append(*last, it)
+	l.n++
+}
+
+func (l *items) at(i int) *item { return &l.blocks[i/blockItems][i%blockItems] }
+
 // run collects what the frames of one run say. The dialects write to it.
 type run struct {
 	out   *Reading
-	items []item
+	items items
+	made  event.Maker
 	segs  []*segment
 	tools map[string]int // id → index into out.Tools
 	last  activity
@@ -47,6 +68,8 @@ type run struct {
 	notice string
 	raws   int
 	line   int // the stdout line that is being read, or EndOfRun
+	// counted is Reading.Usage, unless a dialect has one of its own.
+	counted map[string]int64
 }
 
 func newRun() *run {
@@ -58,7 +81,7 @@ func newRun() *run {
 }
 
 func (r *run) emit(typ string, fields ...event.Field) {
-	r.items = append(r.items, item{event: event.New(typ, fields...), line: r.line})
+	r.items.add(item{event: r.made.New(typ, fields...), line: r.line})
 }
 
 func (r *run) status(label string, fields ...event.Field) {
@@ -108,7 +131,7 @@ func (r *run) delta(s *segment, piece string) {
 		return
 	}
 	s.text.WriteString(piece)
-	r.items = append(r.items, item{seg: s, delta: piece, line: r.line})
+	r.items.add(item{seg: s, delta: piece, line: r.line})
 	r.progress(didText)
 }
 
@@ -230,22 +253,43 @@ func (r *run) usage(u rawjson.Value) { r.tokens(u, nil) }
 func (r *run) usageOfOne(u rawjson.Value) { r.tokens(u, r.out.Usage) }
 
 func (r *run) tokens(u rawjson.Value, before map[string]int64) {
-	counts := map[string]int64{}
-	var fields []event.Field
+	var few [maxTokens]tokenCount
+	counts := few[:0]
 	for _, t := range tokenNames {
 		for _, from := range t.from {
 			if n, ok := whole(u.Get(from)); ok {
-				n += before[t.name]
-				counts[t.name] = n
-				fields = append(fields, event.F(t.name, event.Number(float64(n))))
+				counts = append(counts, tokenCount{t.name, n + before[t.name]})
 				break
 			}
 		}
 	}
-	if len(fields) == 0 {
-		return
+	if len(counts) > 0 {
+		r.count(counts)
 	}
-	r.out.Usage = counts
+}
+
+// tokenCount is one count of the daemon's vocabulary; maxTokens is how many
+// there are.
+type tokenCount struct {
+	name string
+	n    int64
+}
+
+const maxTokens = 5
+
+// count makes the counts the run's.
+func (r *run) count(counts []tokenCount) {
+	if r.counted == nil {
+		r.counted = map[string]int64{}
+	}
+	clear(r.counted)
+	var few [maxTokens]event.Field
+	fields := few[:0]
+	for _, c := range counts {
+		r.counted[c.name] = c.n
+		fields = append(fields, event.F(c.name, event.Number(float64(c.n))))
+	}
+	r.out.Usage = r.counted
 	r.emit("usage", event.F("usage", event.Object(fields...)))
 }
 
@@ -283,12 +327,16 @@ func (r *run) close() {
 		}
 	}
 	out.Text = joinTexts(out.Texts)
-	for _, it := range r.items {
+	if r.items.n > 0 {
+		out.Events, out.Origins = make([]event.Event, 0, r.items.n), make([]int, 0, r.items.n)
+	}
+	for i := range r.items.n {
+		it := r.items.at(i)
 		switch {
 		case it.seg == nil:
 			out.Events = append(out.Events, it.event)
 		case !it.seg.dropped && it.delta != "":
-			out.Events = append(out.Events, event.New("text_delta", event.F("delta", event.String(it.delta))))
+			out.Events = append(out.Events, r.made.New("text_delta", event.F("delta", event.String(it.delta))))
 		default:
 			continue
 		}

@@ -35,28 +35,23 @@ type tokenPath struct {
 // counts replaces the run's token counts by those of u, or with add adds to
 // them. It does nothing when u has none.
 func (r *run) counts(u rawjson.Value, paths []tokenPath, add bool) {
-	before := map[string]int64{}
-	if add && r.out.Usage != nil {
+	var before map[string]int64
+	if add {
 		before = r.out.Usage
 	}
-	sum := map[string]int64{}
-	var fields []event.Field
+	var few [maxTokens]tokenCount
+	counts := few[:0]
 	seen := false
 	for _, p := range paths {
 		n, ok := whole(u.At(p.path...))
 		seen = seen || ok
-		if _, had := before[p.name]; !ok && !had {
-			continue
+		if _, had := before[p.name]; ok || had {
+			counts = append(counts, tokenCount{p.name, n + before[p.name]})
 		}
-		n += before[p.name]
-		sum[p.name] = n
-		fields = append(fields, event.F(p.name, event.Number(float64(n))))
 	}
-	if !seen {
-		return
+	if seen {
+		r.count(counts)
 	}
-	r.out.Usage = sum
-	r.emit("usage", event.F("usage", event.Object(fields...)))
 }
 
 // pendingErrors are error frames that the run may still survive.
@@ -180,7 +175,7 @@ func (s *speech) piece(r *run, text string) {
 		return
 	}
 	if s.seg == nil {
-		s.seg, s.from = r.newSegment(), len(r.items)
+		s.seg, s.from = r.newSegment(), r.items.n
 	}
 	s.pieces = append(s.pieces, text)
 	r.delta(s.seg, text)
@@ -233,8 +228,8 @@ func repeated(pieces []string) int {
 func (r *run) split(s *speech, n int) {
 	old := &segment{}
 	var kept strings.Builder
-	for i := s.from; i < len(r.items); i++ {
-		it := &r.items[i]
+	for i := s.from; i < r.items.n; i++ {
+		it := r.items.at(i)
 		if it.seg != s.seg {
 			continue
 		}

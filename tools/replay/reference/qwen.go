@@ -60,7 +60,7 @@ func (q *qwen) endAnswer() {
 			break
 		}
 	}
-	q.since, q.from, q.joins = len(q.r.segs), len(q.r.items), 0
+	q.since, q.from, q.joins = len(q.r.segs), q.r.items.n, 0
 }
 
 // unjoin takes the repetitions out of a text that says the same words n times
@@ -88,8 +88,8 @@ func (r *run) unjoin(s *segment, n, from int) {
 // is the first.
 func (r *run) cutFront(s *segment, n, from int) {
 	rest := s.text.String()[n:]
-	for i := from; i < len(r.items); i++ {
-		if it := &r.items[i]; it.seg == s && n > 0 {
+	for i := from; i < r.items.n; i++ {
+		if it := r.items.at(i); it.seg == s && n > 0 {
 			cut := min(n, len(it.delta))
 			it.delta = it.delta[cut:]
 			n -= cut
@@ -127,8 +127,8 @@ func (q *qwen) outcome() outcome {
 
 // dropError takes the error out of the text: the model did not say it.
 func (q *qwen) dropError(message string) {
-	for i := range q.r.items {
-		it := &q.r.items[i]
+	for i := range q.r.items.n {
+		it := q.r.items.at(i)
 		if it.seg == nil || it.seg.dropped {
 			continue
 		}

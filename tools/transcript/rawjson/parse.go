@@ -1,17 +1,23 @@
 package rawjson
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
 
 type parser struct {
 	d   *Doc
+	src []byte
 	pos int
 }
 
 func (p *parser) fail(what string) error { return &SyntaxError{Offset: p.pos, What: what} }
 
 func (p *parser) space() {
-	for p.pos < len(p.d.src) {
-		switch p.d.src[p.pos] {
+	for p.pos < len(p.src) {
+		switch p.src[p.pos] {
 		case ' ', '\t', '\n', '\r':
 			p.pos++
 		default:
@@ -26,14 +32,14 @@ func (p *parser) value(ks, ke int, kesc bool, depth int) error {
 	if depth > MaxDepth {
 		return ErrDepth
 	}
-	if p.pos >= len(p.d.src) {
+	if p.pos >= len(p.src) {
 		return p.fail("a value")
 	}
 	i := len(p.d.nodes)
 	p.d.nodes = append(p.d.nodes, node{start: int32(p.pos), keyStart: int32(ks), keyEnd: int32(ke), keyEscaped: kesc})
 	kind, esc := Invalid, false
 	var err error
-	switch c := p.d.src[p.pos]; {
+	switch c := p.src[p.pos]; {
 	case c == '{':
 		kind, err = Object, p.object(depth)
 	case c == '[':
@@ -66,7 +72,7 @@ func (p *parser) object(depth int) error {
 	for {
 		p.space()
 		ks := p.pos
-		if p.pos >= len(p.d.src) || p.d.src[p.pos] != '"' {
+		if p.pos >= len(p.src) || p.src[p.pos] != '"' {
 			return p.fail("a key")
 		}
 		kesc, err := p.str()
@@ -114,7 +120,7 @@ func (p *parser) array(depth int) error {
 }
 
 func (p *parser) eat(c byte) bool {
-	if p.pos < len(p.d.src) && p.d.src[p.pos] == c {
+	if p.pos < len(p.src) && p.src[p.pos] == c {
 		p.pos++
 		return true
 	}
@@ -132,41 +138,73 @@ func (p *parser) word(w string) error {
 
 // str scans the string token at pos and reports whether it holds a backslash.
 func (p *parser) str() (escaped bool, err error) {
-	src := p.d.src
 	p.pos++
-	for p.pos < len(src) {
-		switch c := src[p.pos]; {
-		case c == '"':
+	for {
+		p.pos += plainLen(p.src[p.pos:])
+		if p.pos >= len(p.src) {
+			return escaped, p.fail("a closing quote")
+		}
+		switch p.src[p.pos] {
+		case '"':
 			p.pos++
 			return escaped, nil
-		case c == '\\':
+		case '\\':
 			escaped = true
 			if err := p.escape(); err != nil {
 				return true, err
 			}
-		case c < 0x20:
-			return escaped, p.fail("no control character in a string")
 		default:
-			p.pos++
+			return escaped, p.fail("no control character in a string")
 		}
 	}
-	return escaped, p.fail("a closing quote")
+}
+
+// plainLen returns how many bytes at the start of b a string token can hold as
+// they are: up to the first quote, backslash or control character. It looks at
+// eight bytes at once: most of a transcript is text.
+func plainLen(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		if stop := stops(load64(b, i)); stop != 0 {
+			return i + bits.TrailingZeros64(stop)/8
+		}
+	}
+	for i < len(b) && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+func load64[T []byte | string](b T, i int) uint64 {
+	return binary.LittleEndian.Uint64([]byte(b[i : i+8]))
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// stops sets the high bit of each byte of x that ends a run of plain bytes. A
+// borrow can mark bytes after the first such one, which nobody looks at.
+func stops(x uint64) uint64 {
+	quote, slash := x^('"'*ones), x^('\\'*ones)
+	return ((x-0x20*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
 
 // escape skips the escape sequence at pos.
 func (p *parser) escape() error {
 	p.pos++
-	if p.pos >= len(p.d.src) {
+	if p.pos >= len(p.src) {
 		return p.fail("an escape")
 	}
-	switch p.d.src[p.pos] {
+	switch p.src[p.pos] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		p.pos++
 		return nil
 	case 'u':
 		p.pos++
 		for range 4 {
-			if p.pos >= len(p.d.src) || hexVal(p.d.src[p.pos]) < 0 {
+			if p.pos >= len(p.src) || hexVal(p.src[p.pos]) < 0 {
 				return p.fail("a hexadecimal digit")
 			}
 			p.pos++
@@ -178,7 +216,7 @@ func (p *parser) escape() error {
 
 func (p *parser) digits() bool {
 	from := p.pos
-	for p.pos < len(p.d.src) && p.d.src[p.pos] >= '0' && p.d.src[p.pos] <= '9' {
+	for p.pos < len(p.src) && p.src[p.pos] >= '0' && p.src[p.pos] <= '9' {
 		p.pos++
 	}
 	return p.pos > from
@@ -224,30 +262,41 @@ func unquote(b []byte, escaped bool) string {
 	if !escaped {
 		return string(b)
 	}
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); {
-		if b[i] != '\\' {
-			out = append(out, b[i])
-			i++
-			continue
+	var short [256]byte // stays on the stack
+	out := short[:0]
+	if len(b) > len(short) {
+		out = make([]byte, 0, len(b))
+	}
+	return string(appendUnquoted(out, b))
+}
+
+// appendUnquoted appends what unquote returns.
+func appendUnquoted(out, b []byte) []byte {
+	for {
+		i := bytes.IndexByte(b, '\\')
+		if i < 0 {
+			return append(out, b...)
 		}
-		switch c := b[i+1]; c {
-		case 'u':
-			r := hex4(b[i+2:])
-			i += 6
-			if r >= 0xd800 && r < 0xdc00 && i+6 <= len(b) && b[i] == '\\' && b[i+1] == 'u' {
-				if lo := hex4(b[i+2:]); lo >= 0xdc00 && lo < 0xe000 {
-					r = 0x10000 + (r-0xd800)<<10 + (lo - 0xdc00)
-					i += 6
-				}
-			}
-			out = appendRune(out, r)
-		default:
-			out = append(out, unescape(c))
-			i += 2
+		out = append(out, b[:i]...)
+		var n int
+		out, n = decodeEscape(out, b[i:])
+		b = b[i+n:]
+	}
+}
+
+// decodeEscape appends the character of the escape sequence at the start of b,
+// or of the two that are one surrogate pair, and returns their length.
+func decodeEscape(out, b []byte) ([]byte, int) {
+	if b[1] != 'u' {
+		return append(out, unescape(b[1])), 2
+	}
+	r, n := hex4(b[2:]), 6
+	if r >= 0xd800 && r < 0xdc00 && len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+		if lo := hex4(b[8:]); lo >= 0xdc00 && lo < 0xe000 {
+			r, n = 0x10000+(r-0xd800)<<10+(lo-0xdc00), 12
 		}
 	}
-	return string(out)
+	return appendRune(out, r), n
 }
 
 func unescape(c byte) byte {

@@ -81,7 +81,7 @@ func (d *Doc) Parse(src []byte) error {
 	if len(src) > 1<<31-2 {
 		return &SyntaxError{Offset: 0, What: "text larger than 2 GiB"}
 	}
-	p := parser{d: d}
+	p := parser{d: d, src: src}
 	p.space()
 	if err := p.value(0, 0, false, 0); err != nil {
 		return err
@@ -163,6 +163,19 @@ func (v Value) Str() string {
 	return unquote(v.d.src[n.start+1:n.end-1], n.escaped)
 }
 
+// AppendStr appends what Str returns.
+func (v Value) AppendStr(out []byte) []byte {
+	if v.Kind() != String {
+		return out
+	}
+	n := &v.d.nodes[v.i]
+	token := v.d.src[n.start+1 : n.end-1]
+	if n.escaped {
+		return appendUnquoted(out, token)
+	}
+	return append(out, token...)
+}
+
 // IsStr reports whether the value is the string s.
 func (v Value) IsStr(s string) bool {
 	if v.Kind() != String {
@@ -187,7 +200,11 @@ func (v Value) Key() string {
 	return unquote(v.d.src[n.keyStart+1:n.keyEnd-1], n.keyEscaped)
 }
 
-func (v Value) keyIs(k string) bool {
+// KeyIs reports whether the value is the member with the key k of an object.
+func (v Value) KeyIs(k string) bool {
+	if v.d == nil || v.d.nodes[v.i].keyEnd == 0 {
+		return false
+	}
 	n := &v.d.nodes[v.i]
 	if !n.keyEscaped {
 		return string(v.d.src[n.keyStart+1:n.keyEnd-1]) == k
@@ -227,13 +244,17 @@ func (v Value) Get(key string) Value {
 	if v.Kind() != Object {
 		return found
 	}
-	for m := range v.Children() {
-		if m.keyIs(key) {
-			found = m
+	nodes := v.d.nodes
+	for i, end := v.i+1, nodes[v.i].next; i < end; i = nodes[i].next {
+		n := &nodes[i]
+		if n.keyEscaped && v.d.at(i).Key() == key || !n.keyEscaped && string(v.d.src[n.keyStart+1:n.keyEnd-1]) == key {
+			found = v.d.at(i)
 		}
 	}
 	return found
 }
+
+func (d *Doc) at(i int32) Value { return Value{d, i} }
 
 // At walks object members, as Get does for each key.
 func (v Value) At(keys ...string) Value {

@@ -1,7 +1,9 @@
 package rawjson
 
 import (
+	"bytes"
 	"math"
+	"math/bits"
 	"sort"
 	"strconv"
 	"unicode/utf8"
@@ -11,19 +13,22 @@ import (
 // JSON.parse: no white space, integer-like keys first in numeric order, of
 // duplicate keys the last value at the first one's place, numbers in their
 // shortest double form, and only the escapes that are needed.
-func (v Value) Stringify() string { return string(v.AppendStringify(nil)) }
+func (v Value) Stringify() string {
+	var short [256]byte // stays on the stack
+	return string(v.AppendStringify(short[:0]))
+}
 
 // AppendStringify appends what Stringify returns.
 func (v Value) AppendStringify(out []byte) []byte {
 	switch v.Kind() {
 	case Object:
 		out = append(out, '{')
-		for i, m := range v.jsMembers() {
+		var few [fewMembers]Value
+		for i, m := range v.jsMembers(few[:0]) {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = AppendQuote(out, m.Key())
-			out = append(out, ':')
+			out = append(m.appendKey(out), ':')
 			out = m.AppendStringify(out)
 		}
 		return append(out, '}')
@@ -39,7 +44,8 @@ func (v Value) AppendStringify(out []byte) []byte {
 		}
 		return append(out, ']')
 	case String:
-		return AppendQuote(out, v.Str())
+		n := &v.d.nodes[v.i]
+		return appendToken(out, v.d.src[n.start:n.end], n.escaped)
 	case Number:
 		return AppendNumber(out, v.Float())
 	case Invalid:
@@ -48,33 +54,99 @@ func (v Value) AppendStringify(out []byte) []byte {
 	return append(out, v.Raw()...)
 }
 
+// appendKey appends the key of an object's member as JSON.
+func (v Value) appendKey(out []byte) []byte {
+	n := &v.d.nodes[v.i]
+	return appendToken(out, v.d.src[n.keyStart:n.keyEnd], n.keyEscaped)
+}
+
+// appendToken appends a string token as JSON.stringify writes it: most are
+// written like that already.
+func appendToken(out, token []byte, escaped bool) []byte {
+	if !escaped && isASCII(token) {
+		return append(out, token...)
+	}
+	return AppendQuote(out, unquote(token[1:len(token)-1], escaped))
+}
+
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // Members returns an object's members as JavaScript enumerates them after
 // JSON.parse: without duplicates, integer-like keys first.
-func (v Value) Members() []Value { return v.jsMembers() }
+func (v Value) Members() []Value { return v.jsMembers(nil) }
 
-func (v Value) jsMembers() []Value {
-	var list []Value
-	at := make(map[string]int)
+// fewMembers is the size up to which comparing each key with those before it
+// is faster than a map.
+const fewMembers = 16
+
+// jsMembers appends the members to list, which must be empty.
+func (v Value) jsMembers(list []Value) []Value {
+	var at map[string]int // of objects with more than a few members
+	integers := false
 	for m := range v.Children() {
-		k := m.Key()
-		if i, ok := at[k]; ok {
+		if i := m.among(list, at); i >= 0 {
 			list[i] = m
 			continue
 		}
-		at[k] = len(list)
+		if len(list) == fewMembers {
+			at = make(map[string]int, 2*fewMembers)
+			for i, old := range list {
+				at[old.Key()] = i
+			}
+		}
+		if at != nil {
+			at[m.Key()] = len(list)
+		}
+		integers = integers || m.index() >= 0
 		list = append(list, m)
 	}
-	index := func(m Value) int64 { return arrayIndex(m.Key()) }
-	for _, m := range list {
-		if index(m) >= 0 {
-			sort.SliceStable(list, func(a, b int) bool {
-				x, y := index(list[a]), index(list[b])
-				return x >= 0 && (y < 0 || x < y)
-			})
-			break
-		}
+	if integers {
+		sort.SliceStable(list, func(a, b int) bool {
+			x, y := list[a].index(), list[b].index()
+			return x >= 0 && (y < 0 || x < y)
+		})
 	}
 	return list
+}
+
+// among returns the place of the member with the same key in list, or -1; at
+// has the places by key once there are many.
+func (v Value) among(list []Value, at map[string]int) int {
+	if at != nil {
+		if i, ok := at[v.Key()]; ok {
+			return i
+		}
+		return -1
+	}
+	n := &v.d.nodes[v.i]
+	key := v.d.src[n.keyStart:n.keyEnd]
+	for i, m := range list {
+		o := &m.d.nodes[m.i]
+		if n.keyEscaped || o.keyEscaped {
+			if v.Key() == m.Key() {
+				return i
+			}
+		} else if bytes.Equal(key, m.d.src[o.keyStart:o.keyEnd]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// index is the number that JavaScript sees in a member's key, or -1.
+func (v Value) index() int64 {
+	n := &v.d.nodes[v.i]
+	if c := v.d.src[n.keyStart+1]; !n.keyEscaped && (c < '0' || c > '9') {
+		return -1 // without decoding it
+	}
+	return arrayIndex(v.Key())
 }
 
 // arrayIndex returns the number that JavaScript sees in an integer-like key
@@ -96,8 +168,26 @@ func (v Value) Float() float64 {
 	if v.Kind() != Number {
 		return 0
 	}
-	f, _ := strconv.ParseFloat(string(v.Raw()), 64) // out of range gives ±Inf, as in JavaScript
+	raw := v.Raw()
+	if n, ok := smallInt(raw); ok {
+		return float64(n)
+	}
+	f, _ := strconv.ParseFloat(string(raw), 64) // out of range gives ±Inf, as in JavaScript
 	return f
+}
+
+// smallInt reads a number token of digits only that a double holds exactly.
+func smallInt(raw []byte) (n int64, ok bool) {
+	if len(raw) > 15 {
+		return 0, false
+	}
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
 }
 
 // AppendNumber appends f as JSON.stringify writes a number: null for a value
@@ -109,7 +199,11 @@ func AppendNumber(out []byte, f float64) []byte {
 	case f == 0:
 		return append(out, '0') // also for -0
 	}
-	if a := math.Abs(f); a >= 1e-6 && a < 1e21 {
+	a := math.Abs(f)
+	if a < 1<<53 && f == math.Trunc(f) {
+		return strconv.AppendInt(out, int64(f), 10)
+	}
+	if a >= 1e-6 && a < 1e21 {
 		return strconv.AppendFloat(out, f, 'f', -1, 64)
 	}
 	out = strconv.AppendFloat(out, f, 'e', -1, 64)
@@ -131,6 +225,11 @@ const hexDigits = "0123456789abcdef"
 func AppendQuote(out []byte, s string) []byte {
 	out = append(out, '"')
 	for i := 0; i < len(s); {
+		n := asciiLen(s[i:])
+		out = append(out, s[i:i+n]...)
+		if i += n; i == len(s) {
+			break
+		}
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			if r, ok := surrogate(s[i:]); ok {
@@ -158,14 +257,25 @@ func AppendQuote(out []byte, s string) []byte {
 		case '\t':
 			out = append(out, '\\', 't')
 		default:
-			if c < 0x20 {
-				out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-			} else {
-				out = append(out, c)
-			}
+			out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
 	}
 	return append(out, '"')
+}
+
+// asciiLen is plainLen up to the first byte that is not ASCII.
+func asciiLen(s string) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		x := load64(s, i)
+		if stop := stops(x) | x&highs; stop != 0 {
+			return i + bits.TrailingZeros64(stop)/8
+		}
+	}
+	for i < len(s) && s[i] >= 0x20 && s[i] != '"' && s[i] != '\\' && s[i] < utf8.RuneSelf {
+		i++
+	}
+	return i
 }
 
 // surrogate decodes a WTF-8 surrogate at the start of s.
