@@ -87,7 +87,7 @@ func isSanitized(b []byte) bool {
 }
 
 func stdoutTranscript(b []byte) *transcript.Transcript {
-	t := &transcript.Transcript{}
+	t := &transcript.Transcript{Records: make([]transcript.Record, 0, bytes.Count(b, []byte("\n"))+1)}
 	for line := range bytes.Lines(b) {
 		t.Records = append(t.Records, transcript.Record{
 			Dir: transcript.CLIToServer, Stream: transcript.Stdout, Data: line, Deviations: transcript.ByteDeviations(line),

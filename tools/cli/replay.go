@@ -122,8 +122,10 @@ func (a *app) replayOne(f *replayFlags, in *input, d *contract.Dialect) (int, er
 		return ExitCannotKnow, nil
 	}
 	w := bufio.NewWriter(a.env.Stdout)
+	var line []byte
 	for _, e := range reading.Events {
-		_, _ = w.Write(append(e.JSON(), '\n')) // Flush reports it
+		line = append(e.AppendJSON(line[:0]), '\n')
+		_, _ = w.Write(line) // Flush reports it
 	}
 	if err := w.Flush(); err != nil {
 		return 0, err
