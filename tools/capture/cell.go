@@ -313,7 +313,7 @@ func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string
 		out = append(out, "this release refuses the consumer's argv")
 	}
 	if rec.result.Reason != "" {
-		out = append(out, "the capture ended the run: "+ended(rec.result.Reason))
+		out = append(out, ended(rec.result.Reason))
 	}
 	if rec.result.LeftoversKilled > 0 {
 		out = append(out, fmt.Sprintf("%d process(es) outlived the CLI", rec.result.LeftoversKilled))
@@ -334,17 +334,23 @@ func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string
 	return slices.Compact(out)
 }
 
-// ended says in words which limit ended a run.
+// ended says in words why a run did not end by itself.
 func ended(reason string) string {
-	if reason == transcript.ReasonOutputLimit {
-		return fmt.Sprintf("%s of %d MiB or %d lines", reason, maxOutputBytes>>20, maxOutputLines)
+	switch reason {
+	case transcript.ReasonNotStarted:
+		return "the program could not be started"
+	case transcript.ReasonOutputLimit:
+		return fmt.Sprintf("the capture ended the run: %s of %d MiB or %d lines", reason, maxOutputBytes>>20, maxOutputLines)
 	}
-	return reason
+	return "the capture ended the run: " + reason
 }
 
 // refused says that the program ended with an error before it asked the model
-// anything or printed a frame.
+// anything or printed a frame, in a probe that wants no failure.
 func refused(job *cellJob, rec *recorded, d *Derived) bool {
-	return job.cell.Probe != contract.VersionProbeID && rec.requests.Model == 0 && d.Shape.FrameCount == 0 &&
+	wanted := slices.ContainsFunc(job.probe.Expectation.Constraints, func(k contract.Constraint) bool {
+		return k.Kind == contract.ConstraintRunResult && k.Equals == contract.RunFailed
+	})
+	return !wanted && job.cell.Probe != contract.VersionProbeID && rec.requests.Model == 0 && d.Shape.FrameCount == 0 &&
 		d.Shape.Exit == contract.ExitNonzero && len(bytes.TrimSpace(d.Fixture)) > 0
 }

@@ -63,7 +63,7 @@ func (r *Report) Details() []string {
 			out = append(out, where+"against "+res.Baseline+": "+join(words))
 		}
 		if reason := res.Observation.Extensions.EndReason; reason != "" {
-			out = append(out, where+"the capture ended the run: "+ended(reason))
+			out = append(out, where+ended(reason))
 		}
 		if res.Disputed {
 			out = append(out, where+"another capture of this version has another shape; capture it again to decide")

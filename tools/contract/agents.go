@@ -249,6 +249,7 @@ const VersionProbeID = "version-probe"
 var ToldProbes = []string{
 	"model-probe", "resume-session", "resume-missing", "image-attachment",
 	"mcp-injection", "mcp-failure", "mcp-unavailable",
+	"bad-config", "stderr-only-failure",
 }
 
 // FirstRun is the name under which a launch says how the first run of a probe

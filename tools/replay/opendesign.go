@@ -109,8 +109,7 @@ func steps(t *transcript.Transcript) []run.Step {
 	for i := range t.Records {
 		rec := &t.Records[i]
 		switch {
-		case rec.Dir == transcript.Process && rec.Event == transcript.EventKill &&
-			(rec.Reason == transcript.ReasonCancelled || rec.Reason == transcript.ReasonInterrupt):
+		case rec.Cancels():
 			out = append(out, run.Step{Kind: run.Cancel})
 		case rec.Dir == transcript.CLIToServer && rec.Stream == transcript.Stdout:
 			out = append(out, run.Step{Kind: run.Stdout, Data: rec.Line()})

@@ -149,6 +149,14 @@ func (t *Transcript) Bytes(dir Dir, s Stream) []byte {
 	return b.Bytes()
 }
 
+// Cancels reports whether the record is the wish of a caller, or of a person
+// at the keyboard (SIGINT), that the run should stop. Another signal of a
+// probe's script stands for the system's: such a run was killed.
+func (r *Record) Cancels() bool {
+	return r.Dir == Process && r.Event == EventKill &&
+		(r.Reason == ReasonCancelled || r.Reason == ReasonInterrupt && (r.Signal == "SIGINT" || r.Signal == ""))
+}
+
 // Exit says how the child ended: its exit code or the signal that ended it
 // (both empty if no exit was recorded), and what brought the end about:
 // "exit" by itself, "timeout" or "kill" by us, "" if the record stops before.

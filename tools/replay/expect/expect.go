@@ -69,7 +69,9 @@ func (c *checker) violate(kind, path, expected, actual string, thin bool) {
 }
 
 // group sorts a reading's events under the names of FINE-PRINT 13. The deltas
-// of one text are one assistant_text; done stands for the terminal frames.
+// of one text are one assistant_text; done stands for the terminal frames. A
+// failed run without an error event has one if the CLI said what went wrong
+// outside of its frames: a format without error frames has no other place.
 func group(r *reference.Reading) map[contract.EventName][]event.Event {
 	out := map[contract.EventName][]event.Event{}
 	names := map[string]contract.EventName{
@@ -83,6 +85,9 @@ func group(r *reference.Reading) map[contract.EventName][]event.Event {
 	}
 	for _, text := range r.Texts {
 		out[contract.EventAssistantText] = append(out[contract.EventAssistantText], event.New("text_delta", event.F("delta", event.String(text))))
+	}
+	if r.RunResult == contract.RunFailed && len(out[contract.EventError]) == 0 && r.LastWords != "" {
+		out[contract.EventError] = []event.Event{event.New("error", event.F("message", event.String(r.LastWords)))}
 	}
 	for range r.Terminals {
 		out[contract.EventDone] = append(out[contract.EventDone], event.New("done", event.F("reported_result", event.String(r.ReportedResult))))

@@ -119,6 +119,35 @@ func TestViolations(t *testing.T) {
 
 // TestPairing: a result without its call, as a stream shows it that lost the
 // call.
+// A failure is told wherever the CLI told it: formats without error frames
+// have only stderr and plain lines for it. Silence tells nothing.
+func TestFailureTold(t *testing.T) {
+	e := expectation(t, `"must_see":["error"],"constraints":[{"kind":"min_count","event":"error","count":1},{"kind":"non_empty","event":"error","field":"message"}]`)
+	for _, tt := range []struct {
+		name, stdout, stderr string
+		exit, violations     int
+	}{
+		{"on stderr", thread, "Error loading config.toml: unknown variant\n", 1, 0},
+		{"on stdout, beside the frames", thread + "Error: not logged in\n", "", 1, 0},
+		{"in a frame", thread + failure, "", 1, 0},
+		{"nowhere", thread, "", 1, 3},
+		{"only what every run prints", thread, "Reading prompt from stdin...\n", 1, 3},
+		{"stderr of a success is no error", thread + text + usage, "warning: something\n", 0, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := reference.NewReader(&contract.Dialect{ID: reference.DialectCodex}, "codex")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Stdout([]byte(tt.stdout))
+			r.Stderr([]byte(tt.stderr))
+			if got := expect.Check(e, r.Close(reference.Ending{ExitCode: &tt.exit}), expect.Leaks{}).Violations; len(got) != tt.violations {
+				t.Errorf("violations %+v, want %d", got, tt.violations)
+			}
+		})
+	}
+}
+
 func TestPairing(t *testing.T) {
 	r, err := reference.NewReader(&contract.Dialect{ID: reference.DialectClaude}, "claude")
 	if err != nil {

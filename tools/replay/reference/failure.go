@@ -108,17 +108,26 @@ func wholeTextIsError(agent, text string) *verdict {
 
 // classifyStderr reads stderr without the lines that are known to be harmless.
 func classifyStderr(agent string, stderr []byte) *verdict {
-	var kept []string
-	stderr = bytes.ReplaceAll(stderr, notRecognizedGBK, notRecognized)
-	for l := range strings.Lines(string(stderr)) {
-		if norm := normalizeText(l); norm != "" && !harmless.MatchString(norm) {
-			kept = append(kept, withoutRequest(norm))
-		}
-	}
+	kept := tellingLines(bytes.ReplaceAll(stderr, notRecognizedGBK, notRecognized))
 	if len(kept) == 0 {
 		return nil
 	}
+	for i, l := range kept {
+		kept[i] = withoutRequest(normalizeText(l))
+	}
 	return classifyText(agent, strings.Join(kept, "\n"))
+}
+
+// tellingLines are the lines of stderr that are neither blank nor known to be
+// harmless.
+func tellingLines(stderr []byte) []string {
+	var kept []string
+	for l := range strings.Lines(string(stderr)) {
+		if norm := normalizeText(l); norm != "" && !harmless.MatchString(norm) {
+			kept = append(kept, strings.TrimRight(l, "\r\n"))
+		}
+	}
+	return kept
 }
 
 // notRecognizedGBK is what cmd.exe of a Chinese Windows prints for a missing

@@ -95,9 +95,12 @@ var localTexts = []textRow{
 	row("r80", processExit("cli_version_incompatible", contract.StageSpawn, contract.ActionInstallCLI), `unknown arguments?: output-?format`),
 	row("r82, codex and claude of every tested release", flagChanged,
 		`(?:unknown option|unexpected argument|unrecognized (?:option|argument)|found argument) ['"]?--[a-z]`),
+	row("yargs in gemini 0.61", flagChanged, `\bunknown arguments?: `).others(),
+	row("an option's value: codex 0.171, claude 2.1.332, yargs in gemini 0.61", badArgv, `invalid value '[^']*' for '--`, `' argument '[^']*' is invalid`, `\binvalid values: argument: `),
 	row("c079", processExit("exit_nonzero", contract.StageSpawn, contract.ActionNone),
 		`(?:unknown option|unexpected argument|unrecognized (?:option|argument)) ['"]?-[a-z]\b`),
 	row("r78 c016, codex ≤0.129", badConfig, `error loading config`, `loading config\.toml`, `unknown variant`, `error parsing config`),
+	row("claude 2.1.332 on a broken file of its own", badConfig, `configuration error in`),
 	row("codex: wire_api chat was refused in 0.100", badConfig, `wire_api`, `model provider \S+ not found`),
 	row("r79, codex outside a git repository", badConfig, `not running in a trusted directory`, `not inside a trusted directory`),
 	row("r75 r83 r84 r85 c031", lostSession, `no conversation found with session id`, `no saved session found`,
@@ -155,6 +158,8 @@ var modelTexts = []textRow{
 	row("r67 r71", model("model_not_supported", contract.ActionSwitchModel), `is not supported when using`, `cannot use this model`, `unsupported model`, `model is not supported`),
 	row("r65 r66 r69 r70", model("model_not_found", contract.ActionSwitchModel), `issue with the selected model`, `model not found`, `model_not_found`,
 		`\bmodel\b.{0,80}(?:does not exist|not found)`, `not_found_error`, `modelnotfound`),
+	row("gemini 0.61 on Google's 400s", tooLarge("prompt_too_large"), `input token count .{0,30}exceeds the maximum`).others(),
+	row("agno-agi/agno#3505", model("model_not_supported", contract.ActionSwitchModel), `is not enabled for models/`).others(),
 	row("Google's names of models", model("model_not_found", contract.ActionSwitchModel), `\bmodels/\S+ (?:is )?not found`).others(),
 }
 

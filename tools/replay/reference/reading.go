@@ -32,6 +32,11 @@ type Reading struct {
 	RunResult contract.RunResult
 	// Failure says why a run did not succeed; nil for a success.
 	Failure *contract.FailureClassification
+	// LastWords are what the CLI printed about a failed run outside of its
+	// frames: a retry notice that nothing followed, stderr without the lines
+	// that successful runs print too, stdout lines that are no frames. They are
+	// no event and no part of a golden.
+	LastWords string
 	// Text is the main agent's text: Texts joined with line breaks.
 	Text string
 	// Texts has one entry for each text of the model.

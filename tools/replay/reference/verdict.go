@@ -39,11 +39,10 @@ func EndingOf(t *transcript.Transcript) Ending {
 			e.TimedOut = true
 			e.Idle = r.Reason == transcript.ReasonIdleTimeout
 		case transcript.EventKill:
-			switch r.Reason {
-			case transcript.ReasonCancelled, transcript.ReasonInterrupt:
+			switch {
+			case r.Cancels():
 				e.Cancelled = true
-			case transcript.ReasonLeftover:
-			default:
+			case r.Reason != transcript.ReasonLeftover:
 				e.Killed = true
 			}
 		case transcript.EventSpawn:
@@ -111,6 +110,9 @@ func (r *Reader) judge(e Ending) {
 		r.judgeFrames(e, o)
 	}
 	r.run.close()
+	if out.RunResult == contract.RunFailed {
+		out.LastWords = r.outsideFrames()
+	}
 	if out.RunResult == contract.RunSuccess {
 		out.WeakSuccess = strings.TrimSpace(out.Text) == "" && len(out.Tools) == 0
 	}
@@ -200,6 +202,17 @@ func (r *Reader) lastWords() *verdict {
 		texts = append(texts, string(r.plain[max(0, len(r.plain)-maxPlainBytes):]))
 	}
 	return classify(evidence{agent: r.agent, texts: texts, weak: r.stderr})
+}
+
+// outsideFrames joins the same texts for a reader: what is not blank of them.
+func (r *Reader) outsideFrames() string {
+	var texts []string
+	for _, t := range []string{r.run.notice, strings.Join(tellingLines(r.stderr), "\n"), string(bytes.TrimSpace(stripTerminal(r.plain)))} {
+		if t = strings.TrimSpace(t); t != "" {
+			texts = append(texts, t)
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // judgeTimeout decides a run that the harness ended for its length. A run that
