@@ -11,7 +11,8 @@ import (
 )
 
 // Every agent that can be captured gets its prompt, talks to the loopback
-// provider and sees a made-up key only, in each profile and release range.
+// provider and sees a made-up key only, in each profile and release range. One
+// that works with its vendor's account alone may have no other address.
 func TestDefinitionsAreHermetic(t *testing.T) {
 	const base, prompt = "http://127.0.0.1:9", "Say hello."
 	for _, a := range registryAgents(t).Agents {
@@ -36,13 +37,13 @@ func TestDefinitionsAreHermetic(t *testing.T) {
 					t.Errorf("%s %s: %v", a.ID, version, err)
 					continue
 				}
-				checkHermetic(t, a.ID+" "+version+" "+profile, l, base, prompt)
+				checkHermetic(t, a.ID+" "+version+" "+profile, l, base, prompt, a.Coverage["chat-text-success"].Status == contract.CoverageImpossible)
 			}
 		}
 	}
 }
 
-func checkHermetic(t *testing.T, name string, l *Launch, base, prompt string) {
+func checkHermetic(t *testing.T, name string, l *Launch, base, prompt string, accountOnly bool) {
 	t.Helper()
 	all := strings.Join(l.Env, "\n")
 	for _, f := range l.HomeFiles {
@@ -51,13 +52,13 @@ func checkHermetic(t *testing.T, name string, l *Launch, base, prompt string) {
 			t.Errorf("%s: %s is not JSON", name, f.Path)
 		}
 	}
-	if !strings.Contains(all, base) {
+	if !accountOnly && !strings.Contains(all, base) {
 		t.Errorf("%s: nothing names the provider's address", name)
 	}
 	if strings.Contains(all, "host-") {
 		t.Errorf("%s: the child sees a variable of the host", name)
 	}
-	if !strings.Contains(all+strings.Join(l.Argv, " "), "probe-model-1") {
+	if !accountOnly && !strings.Contains(all+strings.Join(l.Argv, " "), "probe-model-1") {
 		t.Errorf("%s: nothing names the model", name)
 	}
 	inArgv := slices.Contains(l.Argv, prompt)

@@ -137,6 +137,7 @@ var accountTexts = []textRow{
 	row("r10", auth("refresh_token_reused"), `refresh token was already used`, `refresh_token_reused`),
 	row("r27", noProvider, `no llm provider configured`),
 	row("r9 r16 r21", auth("missing_api_key"), `missing environment variable`, `no auth credentials found`, `llm not set`, `no api key`),
+	row("amp 0.0.1790142911, reasonix 1.38", auth("invalid_api_key"), `invalid or missing api key`, `_api_key is invalid or expired`).others(),
 	row("r1 r12 c089", auth("invalid_api_key"), `invalid api key`, `incorrect api key`, `api key not valid`, `invalid_api_key`),
 	row("r2 r4 r5 r8 r13 r14 r17 r18 r19 r20 r22 r23 r24 r25 r26", auth("auth_required"),
 		`not logged in`, `please run /login`, `authentication required`, `authentication_error`, `authentication_failed`, `failed to authenticate`,
@@ -168,6 +169,7 @@ var modelTexts = []textRow{
 var streamTexts = []textRow{
 	row("kimi 2.1, qwen 0.15, gemini 0.61 on an empty answer", emptyOutput, `empty response`, `no content, no tool calls`, `empty or invalid response`, `no content was returned`).others(),
 	row("gemini 0.61, qwen 0.24 on a stream without an end", upstream("stream_disconnected", ""), `without (?:a )?finish[ _]reason`, `ended without`, `stream ended unexpectedly`).others(),
+	row("reasonix 1.38 on a cut stream", upstream("stream_disconnected", ""), `stream ended before completion`, `read stream: unexpected eof`).others(),
 	row("undici's word for a broken body", upstream("stream_disconnected", ""), `(?:^|[:"] ?)terminated\b`, `premature close`, `other side closed`, `socket hang up`).others(),
 }
 
