@@ -71,7 +71,7 @@ type Report struct {
 	Resumed bool          `json:"resumed"`
 	Results []*CellResult `json:"results"`
 	Notes   []string      `json:"notes"`
-	// Published counts the new observations.
+	// Published counts the new observations and source-evidence records.
 	Published int `json:"published"`
 }
 
@@ -185,7 +185,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 			return report, err
 		}
 		for _, res := range results {
-			if res.Observation != nil {
+			if res.tells() {
 				report.Published++
 			}
 		}

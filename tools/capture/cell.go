@@ -24,11 +24,13 @@ import (
 type CellResult struct {
 	Cell Cell `json:"cell"`
 	// Observation, Shape, Fixture and Goldens are what may be published;
-	// Observation is nil when nothing may.
-	Observation *contract.Observation `json:"observation,omitempty"`
-	Shape       *contract.Shape       `json:"shape,omitempty"`
-	Fixture     string                `json:"fixture,omitempty"`
-	Goldens     map[string]string     `json:"goldens,omitempty"` // adapter → file content
+	// Observation is nil when nothing may, and for a run with a fault, which is
+	// source evidence.
+	Observation *contract.Observation    `json:"observation,omitempty"`
+	Source      *contract.SourceEvidence `json:"source_evidence,omitempty"`
+	Shape       *contract.Shape          `json:"shape,omitempty"`
+	Fixture     string                   `json:"fixture,omitempty"`
+	Goldens     map[string]string        `json:"goldens,omitempty"` // adapter → file content
 	// ErrorCase is the error case of a failed run, as its transcript gives it.
 	ErrorCase *contract.ErrorCase `json:"error_case,omitempty"`
 
@@ -45,6 +47,9 @@ type CellResult struct {
 	Redaction contract.RedactionStatus `json:"redaction,omitempty"`
 	// Reasons say what the consumer's reading loses or doubles.
 	Reasons []string `json:"reasons,omitempty"`
+	// Violations are broken expectations of a run with a fault; an observation
+	// has its own.
+	Violations []contract.ContractViolation `json:"violations,omitempty"`
 	// Problem says why nothing is known, or why nothing may be published.
 	Problem    string `json:"problem,omitempty"`
 	DurationMS int64  `json:"duration_ms"`
@@ -73,8 +78,8 @@ func (c *capturer) runGroup(ctx context.Context, r *run, cells []Cell) ([]*CellR
 			if res, err = c.cell(ctx, r, cell, agent, version); err != nil {
 				return results, fmt.Errorf("%s %s: %w", cell.Group, cell.Probe, err)
 			}
-		} else if res.Observation != nil { // of a former attempt
-			c.known.learn(scopeOf(cell), res.Observation.CLIVersion, res.Shape.Signature)
+		} else if res.tells() { // of a former attempt
+			c.known.learn(scopeOf(cell), version.Version.Token, res.Shape.Signature)
 		}
 		results = append(results, res)
 		c.progress.Done++
@@ -164,6 +169,10 @@ func (c *capturer) derive(job *cellJob, rec *recorded) (*CellResult, error) {
 		res.Problem = "the CLI sent a request that the scenario has no answer for: " + rec.unexpected[0]
 		return res, nil
 	}
+	if rec.fault != nil && !rec.fault.Applied() {
+		res.Problem = "the run has no place for the fault of its probe: too few lines of JSON, or it did not end by itself"
+		return res, nil
+	}
 	raw, err := assemble(rec.bundle)
 	if err != nil {
 		return nil, err
@@ -205,6 +214,11 @@ func (c *capturer) conclude(job *cellJob, rec *recorded, raw *transcript.Transcr
 	}
 	violations, weak := expectations(job.probe, d)
 	c.verdict(job, d, res)
+	if rec.fault != nil {
+		res.Violations = violations
+		c.synthetic(job, rec, d, res)
+		return nil
+	}
 	o := c.observation(job, rec, raw, d)
 	o.Extensions.Violations, o.Extensions.WeakSuccess = violations, weak
 	o.Extensions.Findings = findings(job, rec, d, res)

@@ -12,6 +12,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/harness"
+	"github.com/nexu-io/open-design-agent-contracts/tools/harness/fault"
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
 	"github.com/nexu-io/open-design-agent-contracts/tools/provider"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
@@ -42,9 +43,11 @@ type recorded struct {
 	// unexpected describes requests that the scenario does not answer, without
 	// their content.
 	unexpected []string
-	ws         *workspace
-	baseURL    string
-	started    time.Time
+	// fault is what changed the run on its way to the recorder, nil for nothing.
+	fault   *fault.Injector
+	ws      *workspace
+	baseURL string
+	started time.Time
 }
 
 // child runs one probe once and records it. The workspace stays until the
@@ -158,6 +161,9 @@ func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sand
 		Bundle: bundle,
 	}
 	if err := job.probe.conditions(&spec, rec.ws, replied); err != nil {
+		return err
+	}
+	if rec.fault, err = job.probe.inject(&spec, rec.launch.Dialect); err != nil {
 		return err
 	}
 	spec.Stdin, spec.Script = stdinFor(rec.launch, job.probe.Prompt)

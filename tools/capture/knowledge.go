@@ -36,6 +36,14 @@ func loadKnowledge(reg *store.Registry) (*knowledge, error) {
 		k.obs[s] = append(k.obs[s], o)
 		k.learn(s, o.CLIVersion, o.Shape.Signature)
 	}
+	sources, err := reg.SourceEvidence("")
+	if err != nil {
+		return nil, err
+	}
+	for i := range sources {
+		x := &sources[i].Extensions
+		k.learn(knownScope{sources[i].Agent, x.Probe, x.Profile, x.Platform}, sources[i].CLIVersion, sources[i].DerivedShape.Signature)
+	}
 	return k, nil
 }
 

@@ -23,7 +23,15 @@ func publish(ctx context.Context, reg *store.Registry, results []*CellResult, re
 	}
 	defer tx.Discard()
 	var added []store.Observed
+	changed := false
 	for _, r := range results {
+		if r.Source != nil {
+			isNew, err := stageSource(tx, r)
+			if err != nil {
+				return fmt.Errorf("publishing %s: %w", r.Cell.ID, err)
+			}
+			changed = changed || isNew
+		}
 		if r.Observation == nil {
 			continue
 		}
@@ -35,10 +43,10 @@ func publish(ctx context.Context, reg *store.Registry, results []*CellResult, re
 			added = append(added, o)
 		}
 	}
-	if len(added) == 0 {
+	if len(added) == 0 && !changed {
 		return nil
 	}
-	if after != nil {
+	if after != nil && len(added) > 0 {
 		if err := after(tx, added); err != nil {
 			return err
 		}
@@ -50,28 +58,12 @@ func publish(ctx context.Context, reg *store.Registry, results []*CellResult, re
 // the same records; isNew is false when they are in the registry already.
 func stage(tx *store.Transaction, r *CellResult, retained map[contract.Digest]store.RawMeta) (added store.Observed, isNew bool, err error) {
 	o := *r.Observation
-	fam, sig, content := o.ProtocolFamily, r.Shape.Signature, o.Extensions.FixtureSHA256
-	fixture, first, err := fixturePlace(tx, fam, sig, content)
+	fam, content := o.ProtocolFamily, o.Extensions.FixtureSHA256
+	files, places, err := derivedFiles(tx, r, fam, content)
 	if err != nil {
 		return added, false, err
 	}
-	files := map[string][]byte{fixture: []byte(r.Fixture)}
-	o.Extensions.Fixture = fixture
-	if g := r.Goldens[AdapterOpenDesign]; g != "" {
-		o.ParserReplay.Golden = store.GoldenPath(AdapterOpenDesign, fam, sig, content, first)
-		files[o.ParserReplay.Golden] = []byte(g)
-	}
-	if g := r.Goldens[AdapterReference]; g != "" {
-		o.Extensions.ReferenceGolden = store.GoldenPath(AdapterReference, fam, sig, content, first)
-		files[o.Extensions.ReferenceGolden] = []byte(g)
-	}
-	if !tx.Has(r.Shape.Path()) {
-		b, err := contract.Encode(r.Shape)
-		if err != nil {
-			return added, false, err
-		}
-		files[r.Shape.Path()] = b
-	}
+	o.Extensions.Fixture, o.ParserReplay.Golden, o.Extensions.ReferenceGolden = places.fixture, places.openDesign, places.reference
 	at, err := time.Parse(time.RFC3339, o.Capture.CapturedAt)
 	if err != nil {
 		return added, false, fmt.Errorf("reading captured_at: %w", err)
@@ -95,15 +87,19 @@ func stage(tx *store.Transaction, r *CellResult, retained map[contract.Digest]st
 			return added, false, err
 		}
 	}
+	return store.Observed{Path: place, Observation: o}, true, writeAll(tx, files)
+}
+
+func writeAll(tx *store.Transaction, files map[string][]byte) error {
 	for rel, b := range files {
 		if err := ownRecord(rel, b); err != nil {
-			return added, false, err
+			return err
 		}
 		if err := tx.Write(rel, b); err != nil {
-			return added, false, err
+			return err
 		}
 	}
-	return store.Observed{Path: place, Observation: o}, true, nil
+	return nil
 }
 
 // observationPlace finds the place of an observation and its content. Two
@@ -111,9 +107,18 @@ func stage(tx *store.Transaction, r *CellResult, retained map[contract.Digest]st
 // to be published counts as later. free is false when this very observation is
 // there already.
 func observationPlace(tx *store.Transaction, o *contract.Observation, at *time.Time) (place string, body []byte, free bool, err error) {
+	return freePlace(tx, o, at, func() string {
+		o.Capture.CapturedAt = at.UTC().Format(capturedAtLayout)
+		return store.ObservationPath(o.Agent, o.CLIVersion, o.Platform, *at, o.Probe)
+	})
+}
+
+// freePlace finds the first millisecond from at whose place has no record, or
+// this very one. placeAt sets the record's time to at and returns its place.
+func freePlace(tx *store.Transaction, record any, at *time.Time, placeAt func() string) (place string, body []byte, free bool, err error) {
 	for {
-		place = store.ObservationPath(o.Agent, o.CLIVersion, o.Platform, *at, o.Probe)
-		if body, err = contract.Encode(o); err != nil {
+		place = placeAt()
+		if body, err = contract.Encode(record); err != nil {
 			return "", nil, false, err
 		}
 		there, err := tx.ReadFile(place)
@@ -126,7 +131,6 @@ func observationPlace(tx *store.Transaction, o *contract.Observation, at *time.T
 			return place, body, false, nil
 		}
 		*at = at.Add(time.Millisecond)
-		o.Capture.CapturedAt = at.UTC().Format(capturedAtLayout)
 	}
 }
 

@@ -20,7 +20,7 @@ func (r *CellResult) Row() []string {
 	if r.Verdict != "" {
 		row[5] = string(r.Verdict)
 	}
-	if r.Observation == nil {
+	if !r.tells() {
 		return row
 	}
 	row[3] = r.Shape.Signature.Short()
@@ -28,8 +28,11 @@ func (r *CellResult) Row() []string {
 	if r.Known {
 		row[4] = "known"
 	}
-	row[6] = r.Observation.Extensions.RunResult
-	row[7] = string(r.Observation.ParserReplay.Status)
+	result, parser := r.run()
+	row[6], row[7] = result, string(parser)
+	if r.Source != nil {
+		row[2] += " (synthetic)"
+	}
 	return row
 }
 
@@ -40,10 +43,15 @@ func (r *CellResult) Summary() string {
 		return "cannot know: " + r.Problem
 	case r.Problem != "":
 		return fmt.Sprintf("redaction %s: %s", r.Redaction, r.Problem)
-	case r.Known:
-		return "known shape, run " + r.Observation.Extensions.RunResult
 	}
-	return fmt.Sprintf("new shape (%s), run %s", r.Verdict, r.Observation.Extensions.RunResult)
+	out, _ := r.run()
+	if out = "run " + out; r.Source != nil {
+		out += ", synthetic"
+	}
+	if r.Known {
+		return "known shape, " + out
+	}
+	return fmt.Sprintf("new shape (%s), %s", r.Verdict, out)
 }
 
 // Details says, line by line, what a maintainer should look at.
@@ -62,8 +70,11 @@ func (r *Report) Details() []string {
 			}
 			out = append(out, where+"against "+res.Baseline+": "+join(words))
 		}
-		if reason := res.Observation.Extensions.EndReason; reason != "" {
-			out = append(out, where+ended(reason))
+		if res.Observation != nil && res.Observation.Extensions.EndReason != "" {
+			out = append(out, where+ended(res.Observation.Extensions.EndReason))
+		}
+		if res.Source != nil {
+			out = append(out, where+"synthetic: a fault ("+string(res.Source.Extensions.Fault)+") changed the run, so it is source evidence and supports no claim")
 		}
 		if res.Disputed {
 			out = append(out, where+"another capture of this version has another shape; capture it again to decide")
@@ -71,7 +82,7 @@ func (r *Report) Details() []string {
 		if len(res.Reasons) > 0 {
 			out = append(out, where+"the consumer's reading has "+join(res.Reasons))
 		}
-		for _, v := range res.Observation.Extensions.Violations {
+		for _, v := range res.violations() {
 			out = append(out, fmt.Sprintf("%sexpectation %s: wanted %s, got %s", where, v.Path, v.Expected, v.Actual))
 		}
 	}
@@ -87,10 +98,10 @@ func (r *Report) ExitCode(failOnNew bool) int {
 		switch {
 		case res.Redaction != "" && res.Redaction != contract.RedactionPassed:
 			return 4
-		case res.Observation == nil:
+		case !res.tells():
 			code = 3
 		case code == 0 && (res.Verdict == contract.VerdictParserIncompatible ||
-			failOnNew && res.Verdict != contract.VerdictSameShape || len(res.Observation.Extensions.Violations) > 0):
+			failOnNew && res.Verdict != contract.VerdictSameShape || len(res.violations()) > 0):
 			code = 1
 		}
 	}
@@ -105,7 +116,7 @@ func (r *Report) NextStep() string {
 		switch {
 		case res.Redaction != "" && res.Redaction != contract.RedactionPassed:
 			refused = true
-		case res.Observation == nil:
+		case !res.tells():
 			unknown = true
 		case !res.Known:
 			fresh[string(res.Shape.Signature.Short())] = true

@@ -20,16 +20,17 @@ import (
 func (v *validation) observation(f string, o *contract.Observation) error {
 	x := &o.Extensions
 	v.named[o.Shape.Path], v.named[x.Fixture] = true, true
-	goldens := map[string]string{capture.AdapterOpenDesign: o.ParserReplay.Golden, capture.AdapterReference: x.ReferenceGolden}
 	d, err := v.res.derive(x.Fixture, x.Dialect, o.Agent)
 	if err != nil {
 		v.report("OBS-DERIVED", f, "/extensions/fixture", "the fixture cannot be read again: %v", err)
 		return nil
 	}
-	for _, adapter := range adapters {
-		place := goldens[adapter]
-		v.named[place] = true
-		if err := v.golden(f, adapter, place, d.Goldens[adapter]); err != nil {
+	for _, g := range []golden{
+		{"OBS-DERIVED", f, "/parser_replay/golden", capture.AdapterOpenDesign, o.ParserReplay.Golden},
+		{"OBS-DERIVED", f, "/extensions/reference_golden", capture.AdapterReference, x.ReferenceGolden},
+	} {
+		v.named[g.place] = true
+		if err := v.golden(g, d.Goldens[g.adapter]); err != nil {
 			return err
 		}
 	}
@@ -37,27 +38,27 @@ func (v *validation) observation(f string, o *contract.Observation) error {
 	return nil
 }
 
+// golden is the place of an adapter's golden and the record that names it; code
+// is what its absence is reported under.
+type golden struct{ code, record, pointer, adapter, place string }
+
 // golden compares a golden with what its adapter reads in the fixture.
-func (v *validation) golden(obs, adapter, place string, want []byte) error {
-	pointer := "/parser_replay/golden"
-	if adapter == capture.AdapterReference {
-		pointer = "/extensions/reference_golden"
-	}
-	if place == "" {
+func (v *validation) golden(g golden, want []byte) error {
+	if g.place == "" {
 		if want != nil {
-			v.report("OBS-DERIVED", obs, pointer, "the %s reading has no golden", adapter)
+			v.report(g.code, g.record, g.pointer, "the %s reading has no golden", g.adapter)
 		}
 		return nil
 	}
-	if !v.reg.Exists(place) {
+	if !v.reg.Exists(g.place) {
 		return nil // CrossValidate has said so
 	}
-	have, err := v.res.read(place)
+	have, err := v.res.read(g.place)
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(have, want) {
-		v.report("GOLDEN-DERIVED", place, firstDifference(have, want), "the %s adapter reads the fixture differently", adapter)
+		v.report("GOLDEN-DERIVED", g.place, firstDifference(have, want), "the %s adapter reads the fixture differently", g.adapter)
 	}
 	return nil
 }
@@ -190,7 +191,7 @@ func (v *validation) shapes(obs []store.Observed) error {
 			v.report("SHAPE-DERIVED", o.Shape.Path, firstDifference(have, wantBytes), "fixture and observations give another shape")
 		}
 	}
-	return nil
+	return v.sourceShapes(done)
 }
 
 // orphans reports derived files that no record names.

@@ -59,6 +59,8 @@ type validation struct {
 	named map[string]bool
 	// pinned are the observations that an evidence record pins.
 	pinned map[string]bool
+	// sources are the synthetic records whose fixture can be read.
+	sources []store.Sourced
 	// cased are the observations that an error case is about.
 	cased map[string]bool
 }
@@ -148,8 +150,8 @@ func (v *validation) record(kind contract.RecordKind, f string, b []byte) error 
 			v.pinned[e.Observation.Path] = true
 		}
 	case contract.KindSourceEvidence:
-		e, _ := contract.Decode[contract.SourceEvidence](&v.res.validator, f, b)
-		v.named[e.DerivedShape.Path], v.named[e.Extensions.Fixture] = true, true
+		s, _ := contract.Decode[contract.SourceEvidence](&v.res.validator, f, b)
+		return v.source(f, s)
 	case contract.KindErrorCase:
 		e, _ := contract.Decode[contract.ErrorCase](&v.res.validator, f, b)
 		v.named[e.Extensions.Fixture] = true
