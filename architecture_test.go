@@ -24,7 +24,7 @@ var levels = [][]string{
 	{"tools/compare", "tools/normalize", "tools/redact"},
 	{"tools/replay"},
 	{"tools/capture", "tools/bisect", "tools/plan", "tools/discover", "tools/sourcescan"},
-	{"tools/compat", "tools/matrix", "tools/review", "tools/jobs"},
+	{"tools/compat", "tools/matrix", "tools/health", "tools/review", "tools/jobs"},
 	{"tools/validate"},
 	{"tools/serve", "tools/site", "tools/publish", "tools/report"},
 	{".", "tools/cli"},
@@ -35,6 +35,7 @@ var levels = [][]string{
 var siblings = map[[2]string]bool{
 	{"tools/install", "tools/agents"}: true, // what to install is part of an agent's definition
 	{"tools/cli", "."}:                true, // the embedded registry
+	{"tools/health", "tools/matrix"}:  true, // what counts as a dispute
 }
 
 // place returns the level of a package's folder and the tool it belongs to.

@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -113,6 +114,9 @@ func readAlike(raw, clean *Derived) string {
 		}
 		if a.RunResult != b.RunResult || a.ReportedResult != b.ReportedResult {
 			return fmt.Sprintf("the %s adapter gives the sanitized run another result", pair.adapter)
+		}
+		if !maps.Equal(a.Usefulness, b.Usefulness) {
+			return fmt.Sprintf("the %s adapter finds other words about the usefulness of its work in the sanitized run", pair.adapter)
 		}
 		if !sameFailure(a.Failure, b.Failure) {
 			return fmt.Sprintf("the %s adapter classifies the sanitized failure differently", pair.adapter)

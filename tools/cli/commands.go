@@ -26,6 +26,8 @@ func (a *app) commands() []*cobra.Command {
 		a.errorCasesCommand(),
 		a.validateCommand(),
 		a.matrixCommand(),
+		a.healthCommand(),
+		a.correctCommand(),
 		a.explainCommand(),
 		a.cacheCommand(),
 	}

@@ -138,6 +138,14 @@ type CorrectedFailure struct {
 	Detail   string          `json:"failure_detail"` // one of FailureDetails
 }
 
+// String returns the result and its cause for people: failed (auth/missing_api_key).
+func (u UserCorrection) String() string {
+	if u.Failure == nil {
+		return string(u.RunResult)
+	}
+	return string(u.RunResult) + " (" + string(u.Failure.Category) + "/" + u.Failure.Detail + ")"
+}
+
 func checkCorrection(c *checker, u *UserCorrection) {
 	switch {
 	case u.Failure == nil:
