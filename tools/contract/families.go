@@ -21,7 +21,8 @@ type Dialect struct {
 	// Detect has one Match per tell-tale frame; the dialect with the first
 	// matching stdout frame is guessed when none is named.
 	Detect []Match `json:"detect,omitempty"`
-	// EventType has the paths whose first string names a frame's type.
+	// EventType has the paths whose first string names a frame's type. In a
+	// JSON-RPC transport the method is the type, and it adds to that.
 	EventType []string `json:"event_type"`
 	// Untyped names frames that have none of these: the first match counts.
 	Untyped []NamedMatch `json:"untyped,omitempty"`
@@ -37,6 +38,8 @@ type Dialect struct {
 	Optional []Match `json:"optional,omitempty"`
 	// Terminal frames end a run; what follows is outside the identity.
 	Terminal []Match `json:"terminal,omitempty"`
+	// Turn is the method whose answer ends a run, in a JSON-RPC transport.
+	Turn string `json:"turn,omitempty"`
 	// Opaque payloads keep their own type only, Maps are objects whose keys
 	// are data, Racy values have type unknown. All are path patterns.
 	Opaque []string `json:"opaque,omitempty"`

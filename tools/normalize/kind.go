@@ -61,9 +61,10 @@ func newKinds(r *rules) *kinds {
 	return &kinds{rules: r, byKey: map[string]*kind{}, names: map[string]string{}}
 }
 
-// of returns the kind of a frame, a new one for the first of its kind.
-func (ks *kinds) of(dir transcript.Dir, s transcript.Stream, v rawjson.Value) *kind {
-	event := ks.eventType(v)
+// of returns the kind of a frame, a new one for the first of its kind. p is
+// what the frame is in a JSON-RPC transport.
+func (ks *kinds) of(dir transcript.Dir, s transcript.Stream, v rawjson.Value, p part) *kind {
+	event := ks.event(v, p)
 	ks.key = append(ks.key[:0], dir...)
 	ks.key = append(append(ks.key, 0), s...)
 	ks.key = append(append(ks.key, 0), event...)
@@ -79,7 +80,7 @@ func (ks *kinds) of(dir transcript.Dir, s transcript.Stream, v rawjson.Value) *k
 		streamed: ks.rules.stream.match(v),
 		floating: ks.rules.floating.match(v),
 		optional: ks.rules.optional.match(v),
-		terminal: ks.rules.terminal.match(v),
+		terminal: ks.rules.terminal.match(v) || p.isAnswer && p.method != "" && p.method == ks.rules.dialect.Turn,
 	}
 	for i := range ks.rules.calls {
 		if c := &ks.rules.calls[i]; !c.byKind || c.when.Match(v) {
@@ -109,6 +110,33 @@ func (ks *kinds) add(k *kind) *kind {
 	ks.byKey[string(ks.key)] = k
 	ks.list = append(ks.list, k)
 	return k
+}
+
+// event names a frame's type. A JSON-RPC frame has its method for a type,
+// to which the dialect's paths may add, or is an answer.
+func (ks *kinds) event(v rawjson.Value, p part) string {
+	switch {
+	case p.isAnswer:
+		return p.event
+	case p.method == "":
+		return ks.eventType(v)
+	}
+	if !contract.IsEnumLiteral(p.method) {
+		return eventOther
+	}
+	for _, at := range ks.rules.eventType {
+		t := at.First(v)
+		if t.Kind() != rawjson.String {
+			continue
+		}
+		lit, ok := appendLiteral(ks.buf[:0], t)
+		ks.buf = lit
+		if !ok {
+			return p.method + ":" + eventOther
+		}
+		return p.method + ":" + string(lit[1:len(lit)-1])
+	}
+	return p.method
 }
 
 func (ks *kinds) eventType(v rawjson.Value) string {

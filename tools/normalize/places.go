@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/paths"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -16,7 +18,11 @@ func (n *Normalizer) KindName(frame rawjson.Value) string {
 		return EventNonJSON
 	}
 	ks := newKinds(n.rules)
-	typ := ks.eventType(frame)
+	var p part
+	if n.rules.dialect.Transport == contract.TransportJSONRPC {
+		p = newExchange().part(transcript.CLIToServer, frame)
+	}
+	typ := ks.event(frame, p)
 	parts := []string{typ}
 	for i := range n.rules.kind {
 		d := &n.rules.kind[i]

@@ -21,7 +21,8 @@ type run struct {
 	optional *kinds // outside it, as are those of after
 	after    *kinds
 	order    *order
-	array    bool // the JSON document is an array of frames
+	rpc      *exchange // of a JSON-RPC transport, else nil
+	array    bool      // the JSON document is an array of frames
 	terminal bool
 	tail     []frame // what came after the last terminal frame so far
 	notJSON  int
@@ -35,7 +36,11 @@ type frame struct {
 }
 
 func newRun(r *rules) *run {
-	return &run{rules: r, kinds: newKinds(r), optional: newKinds(r), after: newKinds(r), order: newOrder()}
+	out := &run{rules: r, kinds: newKinds(r), optional: newKinds(r), after: newKinds(r), order: newOrder()}
+	if r.dialect.Transport == contract.TransportJSONRPC {
+		out.rpc = newExchange()
+	}
+	return out
 }
 
 func (r *run) read(t *transcript.Transcript) error {
@@ -129,10 +134,14 @@ func (r *run) text(f frame) error {
 		r.place(step{kind: k}, ours)
 		return nil
 	}
-	k := r.kinds.of(f.dir, f.stream, v)
+	var p part
+	if r.rpc != nil {
+		p = r.rpc.part(f.dir, v)
+	}
+	k := r.kinds.of(f.dir, f.stream, v, p)
 	switch {
 	case k.optional:
-		r.walker.add(r.optional.of(f.dir, f.stream, v), v, f.text)
+		r.walker.add(r.optional.of(f.dir, f.stream, v, p), v, f.text)
 		return nil
 	case k.floating:
 		r.walker.add(k, v, f.text)
@@ -156,7 +165,12 @@ func (r *run) text(f frame) error {
 		return nil
 	}
 	r.walker.add(k, v, f.text)
-	r.place(step{kind: k, call: r.callOf(k, v)}, ours)
+	s := step{kind: k, call: r.callOf(k, v)}
+	if r.rpc != nil {
+		r.placeRPC(s, p, ours)
+		return nil
+	}
+	r.place(s, ours)
 	return nil
 }
 
@@ -279,7 +293,11 @@ func (r *run) notes() Notes {
 			r.walker.addText(r.after.text(f.dir, f.stream, EventNonJSON))
 			continue
 		}
-		r.walker.add(r.after.of(f.dir, f.stream, v), v, f.text)
+		var p part
+		if r.rpc != nil {
+			p = r.rpc.part(f.dir, v)
+		}
+		r.walker.add(r.after.of(f.dir, f.stream, v, p), v, f.text)
 	}
 	return Notes{
 		Terminal: r.terminal, Frames: r.walker.frame, NotJSON: r.notJSON, Duplicates: r.walker.duplicates,

@@ -65,6 +65,9 @@ func (o *order) addOurs(s step) {
 	o.add(s)
 }
 
+// answer places a frame of ours right after the step that it belongs to.
+func (o *order) answer(at int, s step) { o.answers[at] = append(o.answers[at], s) }
+
 // flat returns the steps with our frames at their places and with the frames
 // of overlapping calls ordered by call. A nil kind is the overlap mark.
 func (o *order) flat() []*kind {

@@ -100,8 +100,9 @@ func (c *comparison) tools() {
 		calls[id] = append(calls[id], t)
 	}
 	for _, want := range c.ref.Tools {
-		got := calls[want.ID]
-		delete(calls, want.ID)
+		id := c.got.idOf(want.ID)
+		got := calls[id]
+		delete(calls, id)
 		if len(got) == 0 {
 			c.find(MissingToolUse, want.Name, c.refAt.use(want.ID, 0))
 			continue
@@ -109,7 +110,7 @@ func (c *comparison) tools() {
 		list := got[0].Name == "TodoWrite" // sent again whole with every change
 		for i := range got[1:] {
 			if !list {
-				c.again(DoubledToolUse, want.Name, c.gotAt.use(want.ID, i+1), c.gotAt.use(want.ID, 0))
+				c.again(DoubledToolUse, want.Name, c.gotAt.use(id, i+1), c.gotAt.use(id, 0))
 			}
 		}
 		if list || want.State == reference.ToolOpen {
@@ -119,7 +120,7 @@ func (c *comparison) tools() {
 		case state == reference.ToolOpen:
 			c.find(MissingToolResult, want.Name, c.refAt.result(want.ID))
 		case state != want.State:
-			c.find(WrongToolResult, want.Name, c.gotAt.result(want.ID))
+			c.find(WrongToolResult, want.Name, c.gotAt.result(id))
 		}
 	}
 	for id, extra := range calls {

@@ -72,13 +72,13 @@ func (r *Reading) takeUsage(u event.Value) {
 // are left to judge by, and Reason says so.
 func (r *Reading) closeOpenDesign(in Input) {
 	runtime, known := opendesign.RuntimeOf(in.Agent)
-	if !known || !runtime.Lines() || !sameParser(runtime, in.Dialect.Parser) {
+	if !known || !sameParser(runtime, in.Dialect.Parser) {
 		r.Reason = "OpenDesign v" + opendesign.Version + " parses this format but does not start the agent " + in.Agent + " in a way that gives it"
 		r.closeByExit(in)
 		return
 	}
 	end := reference.EndingOf(in.Transcript)
-	out, err := run.Close(run.Input{Config: run.Config{Agent: in.Agent}, Steps: steps(in.Transcript), End: ending(end)})
+	out, err := run.Close(run.Input{Config: run.Config{Agent: in.Agent, Session: sessionOptions(in.Transcript)}, Steps: steps(in.Transcript), End: ending(end)})
 	if err != nil { // not for an agent whose runtime is known
 		r.closeByExit(in)
 		return
@@ -100,6 +100,10 @@ func sameParser(r opendesign.Runtime, parser string) bool {
 		return r.Kind == parser
 	case "claude-stream-json":
 		return parser == "claude"
+	case "acp-json-rpc":
+		return parser == parserACP
+	case "pi-rpc":
+		return parser == parserPi
 	}
 	return strings.TrimSuffix(r.StreamFormat, "-stream-json") == parser
 }
@@ -109,7 +113,7 @@ func steps(t *transcript.Transcript) []run.Step {
 	for i := range t.Records {
 		rec := &t.Records[i]
 		switch {
-		case rec.Cancels():
+		case cancels(rec):
 			out = append(out, run.Step{Kind: run.Cancel})
 		case rec.Dir == transcript.CLIToServer && rec.Stream == transcript.Stdout:
 			out = append(out, run.Step{Kind: run.Stdout, Data: rec.Line()})
@@ -135,7 +139,9 @@ func ending(e reference.Ending) run.Ending {
 // closeByExit judges by error events and the exit alone.
 func (r *Reading) closeByExit(in Input) {
 	end := reference.EndingOf(in.Transcript)
-	status := opendesign.CloseStatus(opendesign.Exit{CancelRequested: end.Cancelled, Code: end.ExitCode, Signal: end.Signal})
+	status := opendesign.CloseStatus(opendesign.Exit{
+		CancelRequested: end.Cancelled, Code: end.ExitCode, Signal: end.Signal, ACPCleanCompletion: r.completed && in.Dialect.Parser == parserACP,
+	})
 	for _, e := range r.Events {
 		if e.Type() == "error" && !end.Cancelled {
 			status = opendesign.Failed

@@ -60,6 +60,16 @@ type Reading struct {
 	// classifier at the end of the run; nil for a reading that no daemon makes.
 	Classifier *classify.Input
 	reference.Reading
+	// consumerID is the id that the consumer gives a call, nil for the CLI's own.
+	consumerID func(string) string
+	completed  bool // a session that got its answer
+}
+
+func (r *Reading) idOf(id string) string {
+	if r.consumerID == nil {
+		return id
+	}
+	return r.consumerID(id)
 }
 
 // Run reads the input with the adapter of that name. A dialect that the
@@ -123,11 +133,17 @@ func OpenDesign(in Input) (*Reading, error) {
 	if in.Dialect.Parser == "" {
 		return in.notRun(AdapterOpenDesign, "OpenDesign v"+opendesign.Version+" has no parser for the dialect "+in.Dialect.ID), nil
 	}
+	r := in.reading(AdapterOpenDesign)
+	if in.Dialect.Parser == parserACP || in.Dialect.Parser == parserPi {
+		r.readSession(in)
+		r.summarize()
+		r.closeOpenDesign(in)
+		return r, nil
+	}
 	parser, err := opendesign.New(in.Dialect.Parser, opendesign.Options{SuppressHTMLArtifacts: in.Agent == "claude"})
 	if err != nil {
 		return nil, fmt.Errorf("replaying dialect %q: %w", in.Dialect.ID, err)
 	}
-	r := in.reading(AdapterOpenDesign)
 	n := 0
 	for line := range in.Transcript.Lines(transcript.CLIToServer, transcript.Stdout) {
 		r.add(n, parser.Feed(line))

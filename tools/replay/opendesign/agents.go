@@ -20,7 +20,7 @@ func (r Runtime) Lines() bool {
 
 // Tracked reports whether a run of the agent needs visible text to succeed.
 func (r Runtime) Tracked() bool {
-	return r.StreamFormat == "json-event-stream" || r.StreamFormat == "qoder-stream-json"
+	return r.StreamFormat == "json-event-stream" || r.StreamFormat == "qoder-stream-json" || r.StreamFormat == "pi-rpc"
 }
 
 var runtimes = map[string]Runtime{

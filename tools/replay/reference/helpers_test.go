@@ -13,7 +13,7 @@ import (
 // text, tools and events are expectations too.
 type sample struct {
 	name     string
-	agent    string // "agent" if empty
+	agent    string   // "agent" if empty
 	lines    []string // of stdout; > is the client's
 	stderr   string
 	end      Ending

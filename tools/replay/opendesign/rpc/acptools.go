@@ -116,11 +116,16 @@ func (c *toolCall) tell(out *actions, failed bool) string {
 	if name == toolThink {
 		return name
 	}
-	sum := sha256.Sum256([]byte(c.id))
-	id := "acp_" + hex.EncodeToString(sum[:])[:24]
+	id := ToolID(c.id)
 	out.emit("tool_use", str("id", id), str("name", name), event.F("input", c.toolInput()), elapsed("startedAt"))
 	out.emit("tool_result", str("toolUseId", id), str("content", c.result(name)), event.F("isError", event.Bool(failed)))
 	return name
+}
+
+// ToolID is the id that a tool call of an ACP agent has in daemon events.
+func ToolID(toolCallID string) string {
+	sum := sha256.Sum256([]byte(toolCallID))
+	return "acp_" + hex.EncodeToString(sum[:])[:24]
 }
 
 // kindNames are the names of ACP tool kinds and of verbs in their place.

@@ -23,6 +23,13 @@ func (r *Run) Close(end Ending) Outcome {
 		end.Code, end.Signal = nil, "SIGTERM"
 	} else {
 		r.drain()
+		if r.session != nil && end.StalledSeconds == 0 {
+			code := -1
+			if end.Code != nil {
+				code = *end.Code
+			}
+			r.carryOut(r.session.Exit(code, end.Signal))
+		}
 		if r.aborted { // the guard fired on the last line: the child is gone by itself
 			r.aborted = false
 		}
@@ -40,6 +47,7 @@ func (r *Run) Close(end Ending) Outcome {
 	status := opendesign.CloseStatus(opendesign.Exit{
 		CancelRequested: r.cancelled, Code: end.Code, Signal: end.Signal,
 		TurnCompletedCleanly: r.stdin.TurnCompletedCleanly, ArtifactProduced: r.writes.artifact,
+		ACPCleanCompletion: r.runtime.StreamFormat == "acp-json-rpc" && r.session.Outcome().Completed,
 	})
 	if status == opendesign.Failed {
 		r.explain(end)
@@ -54,7 +62,10 @@ func (r *Run) drain() {
 		r.record("stderr", object(event.F("chunk", event.String(r.errs.last))))
 	}
 	r.out.end()
-	if r.cfg.Agent != "antigravity" {
+	switch {
+	case r.session != nil:
+		r.messages(r.session.lines.Flush())
+	case r.cfg.Agent != "antigravity":
 		r.events(r.parser.Flush())
 	}
 }
@@ -83,6 +94,12 @@ func (r *Run) decided(end Ending) (status string, code *int, decided bool) {
 	clean := end.Code != nil && *end.Code == 0
 	printed := r.errs.text + "\n" + r.out.text
 	switch {
+	case r.session != nil && r.session.fatal:
+		r.reason = "fatal_rpc_error"
+		if clean {
+			return opendesign.Failed, &one, true
+		}
+		return opendesign.Failed, end.Code, true
 	case r.streamError: // it was reported before any cancel
 		r.reason = "stream_error"
 		if clean {

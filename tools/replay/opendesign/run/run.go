@@ -1,7 +1,8 @@
 // Package run follows one run of an agent as OpenDesign v0.19.2's daemon
 // does, from the child's output to its status and the input of the failure
 // classifier (report on OpenDesign v0.19.2, section 4, "Order at child
-// close"). Only agents with a line stream are followed; RPC sessions are not.
+// close"). Agents with a line stream and those with an ACP or Pi session are
+// followed; deepseek-harness is not.
 //
 // Not followed: retries (a run is one attempt), the tool-loop guard (it only
 // warns by default), plugin and design-system checks, OpenDesign's own look
@@ -15,6 +16,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/jstext"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/rpc"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/service"
 )
 
@@ -32,6 +34,8 @@ type Config struct {
 	ClaudeBaseURL, ClaudeConfigDir bool
 	// Resuming says that the run continues a stored session.
 	Resuming bool
+	// Session is what an ACP or Pi session was started with.
+	Session rpc.Options
 }
 
 // Step is one thing that happened during the run.
@@ -83,8 +87,8 @@ type Outcome struct {
 	Classifier classify.Input
 }
 
-// Close follows a whole run. The error says that the agent is unknown or is
-// no line stream.
+// Close follows a whole run. The error says that the agent is unknown or that
+// its protocol is not followed.
 func Close(in Input) (Outcome, error) {
 	r, err := New(in.Config)
 	if err != nil {
@@ -107,7 +111,8 @@ func Close(in Input) (Outcome, error) {
 type Run struct {
 	cfg       Config
 	runtime   opendesign.Runtime
-	parser    opendesign.Parser
+	parser    opendesign.Parser // nil where session is set
+	session   *session
 	out, errs tail
 	stdin     opendesign.StdinBook
 	guard     *opendesign.RoleGuard
@@ -132,15 +137,20 @@ func New(cfg Config) (*Run, error) {
 	if !ok {
 		return nil, fmt.Errorf("following a run of agent %q: OpenDesign v%s has no such agent", cfg.Agent, opendesign.Version)
 	}
-	if !runtime.Lines() {
-		return nil, fmt.Errorf("following a run of agent %q: its protocol %s is not a line stream", cfg.Agent, runtime.StreamFormat)
+	r := &Run{cfg: cfg, runtime: runtime, tracked: runtime.Tracked(), guard: opendesign.NewRoleGuard("run")}
+	if r.session = newSession(runtime.StreamFormat, cfg.Session); r.session == nil {
+		if !runtime.Lines() {
+			return nil, fmt.Errorf("following a run of agent %q: its protocol %s is not followed", cfg.Agent, runtime.StreamFormat)
+		}
+		var err error
+		if r.parser, err = opendesign.ForAgent(cfg.Agent); err != nil {
+			return nil, fmt.Errorf("following a run of agent %q: %w", cfg.Agent, err)
+		}
 	}
-	parser, err := opendesign.ForAgent(cfg.Agent)
-	if err != nil {
-		return nil, fmt.Errorf("following a run of agent %q: %w", cfg.Agent, err)
-	}
-	r := &Run{cfg: cfg, runtime: runtime, parser: parser, tracked: runtime.Tracked(), guard: opendesign.NewRoleGuard("run")}
 	r.record("start", object())
+	if r.session != nil {
+		r.carryOut(r.session.Start())
+	}
 	return r, nil
 }
 
@@ -152,6 +162,10 @@ func (r *Run) Stdout(chunk []byte) {
 	}
 	if r.cfg.Agent == "antigravity" {
 		r.buffered = append(r.buffered, chunk...)
+		return
+	}
+	if r.session != nil {
+		r.messages(r.session.lines.Feed(chunk))
 		return
 	}
 	r.events(r.parser.Feed(chunk))
@@ -168,7 +182,12 @@ func (r *Run) Stderr(chunk []byte) {
 }
 
 // Cancel says that the daemon was asked to cancel the run.
-func (r *Run) Cancel() { r.cancelled = true }
+func (r *Run) Cancel() {
+	r.cancelled = true
+	if r.session != nil {
+		r.carryOut(r.session.Abort())
+	}
+}
 
 func (r *Run) events(events []event.Event) {
 	for _, e := range events {

@@ -148,9 +148,38 @@ func TestOldEventsAreForgotten(t *testing.T) {
 }
 
 func TestUnknownAgentsAreRefused(t *testing.T) {
-	for _, agent := range []string{"", "gemini", "kimi", "pi"} {
+	for _, agent := range []string{"", "gemini", "deepseek-harness"} {
 		if _, err := Close(Input{Config: Config{Agent: agent}}); err == nil {
-			t.Errorf("agent %q has no line stream in v%s", agent, opendesign.Version)
+			t.Errorf("agent %q is not followed as v%s does", agent, opendesign.Version)
+		}
+	}
+}
+
+// Sessions: the answer to the prompt counts although the child is then
+// terminated; an error answer ends the run; so does an early exit.
+func TestSessionsAreFollowed(t *testing.T) {
+	const ready, session = `{"id":1,"result":{}}`, `{"id":2,"result":{"sessionId":"S"}}`
+	const said = `{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hi"}}}}`
+	terminated := Ending{Signal: "SIGTERM"}
+	for _, tt := range []struct {
+		name, agent         string
+		steps               []Step
+		end                 Ending
+		status, code, close string
+	}{
+		{"answered, then terminated", "kimi", []Step{out(ready, session, said, `{"id":3,"result":{}}`)}, terminated, opendesign.Succeeded, "", "signal"},
+		{"terminated without an answer", "kimi", []Step{out(ready, session, said)}, terminated, opendesign.Failed, "AGENT_EXECUTION_FAILED", "fatal_rpc_error"},
+		{"an error answer", "kimi", []Step{out(ready, `{"id":2,"error":{"code":-32000,"message":"Too many requests: HTTP 429"}}`)}, terminated, opendesign.Failed, "RATE_LIMITED", "fatal_rpc_error"},
+		{"cancelled", "kimi", []Step{out(ready, session, said), {Kind: Cancel}}, terminated, opendesign.Canceled, "", "cancel_requested"},
+		{"pi without text", "pi", []Step{out(`{"type":"agent_end"}`)}, exit(0), opendesign.Failed, "AGENT_EXECUTION_FAILED", "empty_output"},
+		{"pi refuses the prompt", "pi", []Step{out(`{"type":"response","id":1,"success":false,"error":"no"}`)}, exit(0), opendesign.Failed, "AGENT_EXECUTION_FAILED", "fatal_rpc_error"},
+	} {
+		o, err := Close(Input{Config{Agent: tt.agent}, tt.steps, tt.end})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Status != tt.status || o.ErrorCode != tt.code || o.CloseReason != tt.close {
+			t.Errorf("%s: got %s, %s, %s", tt.name, o.Status, o.ErrorCode, o.CloseReason)
 		}
 	}
 }
@@ -158,6 +187,7 @@ func TestUnknownAgentsAreRefused(t *testing.T) {
 func FuzzClose(f *testing.F) {
 	f.Add("codex", []byte(codexText+"\n"), []byte("HTTP 401"), 1)
 	f.Add("claude", []byte(claude401), []byte("\xff"), 0)
+	f.Add("kimi", []byte(`{"id":1,"result":{}}`+"\n"), []byte(""), 0)
 	f.Add("antigravity", []byte(`{"type":"init","session_id":"s","model":"m"}`), []byte(""), 0)
 	f.Fuzz(func(t *testing.T, agent string, stdout, stderr []byte, code int) {
 		o, err := Close(Input{Config{Agent: agent}, []Step{{Stdout, stdout}, {Stderr, stderr}}, exit(code)})
