@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	failure "github.com/nexu-io/open-design-agent-contracts/tools/replay/classify"
 )
 
@@ -17,32 +18,39 @@ func (a *app) classifyCommand() *cobra.Command {
 	var adapter string
 	c := &cobra.Command{
 		Use:   "classify",
-		Short: "Say why a run failed, as the consumer does",
+		Short: "Say why a run failed, as the consumer does or as it is right",
 		Long: `Classify reads a classifier input as JSON from stdin (result, status, errorCode,
 agentId, events, cancelOrigin, terminalTrigger: what the consumer's daemon knows
 of a run that has ended) and prints its classification as JSON, or null for a
 run that succeeded.
 
-The only adapter is open-design for now: the rules of OpenDesign v0.19.2 in
-their order, faults included. The reference classifies whole transcripts only;
-see agent-contracts replay --adapter reference.
+The adapter open-design applies the rules of OpenDesign v0.19.2 in their order,
+faults included. reference says what is right, as far as the input shows it: it
+trusts the words of the CLI before the daemon's code, and the code before the
+exit. It sees more in a whole transcript: agent-contracts replay.
 
 Exit codes: 0; 2 usage, or stdin is not a classifier input.`,
-		Example: `  agent-contracts classify < input.json`,
-		Args:    argsError(cobra.NoArgs),
+		Example: `  agent-contracts classify < input.json
+  agent-contracts classify --adapter reference < input.json`,
+		Args: argsError(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			if adapter != "open-design" && adapter != "open-design-parser" {
-				return &Exit{Code: ExitUsage, Err: fmt.Errorf("no --adapter %q here: only open-design classifies an input", adapter)}
+			rules := failure.Classify
+			switch adapter {
+			case "open-design", replay.AdapterOpenDesign:
+			case replay.AdapterReference:
+				rules = failure.Reference
+			default:
+				return &Exit{Code: ExitUsage, Err: fmt.Errorf("no --adapter %q here: want open-design or reference", adapter)}
 			}
-			return a.classify()
+			return a.classify(rules)
 		},
 	}
-	c.Flags().StringVar(&adapter, "adapter", "open-design", "whose rules: open-design")
-	_ = c.RegisterFlagCompletionFunc("adapter", cobra.FixedCompletions([]string{"open-design"}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().StringVar(&adapter, "adapter", "open-design", "whose rules: open-design or reference")
+	_ = c.RegisterFlagCompletionFunc("adapter", cobra.FixedCompletions([]string{"open-design", "reference"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
-func (a *app) classify() error {
+func (a *app) classify(rules func(failure.Input) *contract.FailureClassification) error {
 	b, err := io.ReadAll(a.env.Stdin)
 	if err != nil {
 		return err
@@ -51,7 +59,7 @@ func (a *app) classify() error {
 	if err != nil {
 		return &Exit{Code: ExitUsage, Err: fmt.Errorf("reading a classifier input from stdin: %w", err)}
 	}
-	return a.printJSON(failure.Classify(in))
+	return a.printJSON(rules(in))
 }
 
 func classifierInput(b []byte) (failure.Input, error) {

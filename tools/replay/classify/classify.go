@@ -1,6 +1,7 @@
 // Package classify says why a run failed, with the 27 rules of OpenDesign
 // v0.19.2 in their order, faults included (report on OpenDesign v0.19.2,
-// section 5). The right classification is package reference's business.
+// section 5). Reference says what is right, with the rules of package
+// reference.
 package classify
 
 import (

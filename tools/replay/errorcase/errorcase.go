@@ -84,13 +84,14 @@ func Read(t *transcript.Transcript, ref, consumer *replay.Reading) *contract.Err
 		SchemaVersion: contract.SchemaVersion, Agent: ref.Agent, Expected: expected(ref.Failure, reference.EndingOf(t)),
 		Extensions: contract.ErrorCaseExtensions{Dialect: ref.Dialect},
 	}
-	if in := consumer.Classifier; consumer.Status == replay.StatusOK && in != nil {
-		e.ClassifierInput = input(in)
-		e.Extensions.CancelOrigin, e.Extensions.TerminalTrigger = in.CancelOrigin, in.TerminalTrigger
+	in := consumer.Classifier
+	if consumer.Status == replay.StatusOK && in != nil {
 		e.Extensions.Consumers = map[string]*contract.FailureClassification{contract.ConsumerOpenDesign: consumer.Failure}
-		return e
+	} else {
+		in = ownInput(t, ref)
 	}
-	e.ClassifierInput = input(ownInput(t, ref))
+	e.ClassifierInput = input(in)
+	e.Extensions.CancelOrigin, e.Extensions.TerminalTrigger = in.CancelOrigin, in.TerminalTrigger
 	return e
 }
 
@@ -176,7 +177,14 @@ func ownInput(t *transcript.Transcript, ref *replay.Reading) *classify.Input {
 	if ref.RunResult == contract.RunCancelled {
 		in.Status.Status = opendesign.Canceled
 	}
-	in.ErrorCode = opendesign.ErrorCode(in.Status.Status, "", end.Signal, end.ExitCode)
+	set := ""
+	switch {
+	case end.Idle:
+		in.TerminalTrigger = "inactivity_watchdog"
+	case end.TimedOut:
+		set = "TIMEOUT"
+	}
+	in.ErrorCode = opendesign.ErrorCode(in.Status.Status, set, end.Signal, end.ExitCode)
 	in.Events = append(in.Events, classify.Event{Event: "start", Data: []byte("{}")})
 	for _, e := range ref.Events {
 		name := "agent"

@@ -99,6 +99,10 @@ func TestRead(t *testing.T) {
 			"failed failed AGENT_EXECUTION_FAILED", "timeout/inactivity_timeout//inactivity_watchdog", "timeout/inactivity_timeout//inactivity_watchdog"},
 		{"a format that the consumer does not start", "qwen", "qwen", "", []string{qwenResult}, []transcript.Record{exit(0)},
 			"failed failed AGENT_TERMINATED_UNKNOWN", "auth/invalid_api_key//", "unsaid"},
+		{"such a format, and silence", "qwen", "qwen", "", nil, []transcript.Record{timeout(transcript.ReasonIdleTimeout), killed},
+			"failed failed AGENT_SIGNAL_SIGTERM", "timeout/inactivity_timeout//inactivity_watchdog", "unsaid"},
+		{"such a format, and no end", "qwen", "qwen", "", nil, []transcript.Record{timeout(transcript.ReasonWallTimeout), killed},
+			"failed failed TIMEOUT", "timeout/timeout//", "unsaid"},
 		{"a success", "codex", "codex", "", []string{codexTurn, codexText, codexDone}, []transcript.Record{exit(0)}, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -127,6 +131,9 @@ func TestRead(t *testing.T) {
 			if consumer != c.consumer {
 				t.Errorf("the consumer says %q, want %q", consumer, c.consumer)
 			}
+			if got := words(reclassified(t, e)); c.consumer == "unsaid" && got != c.right {
+				t.Errorf("the reference says %q of the input, want %q", got, c.right)
+			}
 			run := errorcase.Run{Agent: c.agent, Probe: "auth-failure", Level: contract.LevelSyntheticMock, RawTranscript: contract.Sum(nil)}
 			b, err := contract.Encode(run.Case(e))
 			if err != nil {
@@ -137,6 +144,16 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// reclassified is what the reference says of a case's input.
+func reclassified(t *testing.T, e *contract.ErrorCase) *contract.FailureClassification {
+	t.Helper()
+	in, err := errorcase.Input(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return classify.Reference(in)
 }
 
 // What a committed case holds is all that the consumer's classifier needs: it

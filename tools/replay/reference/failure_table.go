@@ -84,7 +84,7 @@ var (
 )
 
 // texts is the table of error texts.
-var texts = slices.Concat(localTexts, accountTexts, modelTexts, streamTexts, providerTexts, googleTexts)
+var texts = slices.Concat(localTexts, accountTexts, modelTexts, streamTexts, providerTexts, googleTexts, consumerTexts)
 
 // localTexts are about the CLI, its arguments, its configuration and the
 // harness: no provider was involved.
@@ -202,4 +202,31 @@ var providerTexts = []textRow{
 	row("claude without a listener", upstream("network_error", ""), `unable to connect`),
 	row("r64, 400 of any provider", clientError, `image dimensions exceed`, `invalid_request_error`, `usage policy`, `bad request`, httpStatus(`4\d\d`)),
 	row("empty answers of gateways", emptyOutput, `without producing any output`, `empty response`),
+}
+
+// consumerTexts are texts that OpenDesign's classifier and its daemon know and
+// no captured run has shown so far ("v:" names a vector of its classifier).
+// They come last, so that they decide only what was unknown.
+var consumerTexts = []textRow{
+	row("v:auth_please_login", auth("auth_required"), `please (?:sign|log) in\b`),
+	row("v:balance_text_any_agent v:workspace_credits", outOfCredits, `insufficient (?:credits?|funds)\b`, `not enough credits`, `out of credits`),
+	row("v:model_disabled", model("model_disabled", contract.ActionSwitchModel), `model is disabled`),
+	row("v:model_local_not_loaded", model("local_model_not_loaded", contract.ActionSwitchModel), `no models loaded`),
+	row("v:model_provider_routing", model("provider_routing_error", contract.ActionSwitchModel), `no endpoints found`),
+	row("v:media_type", verdict{Category: contract.CategoryUpstream, Detail: "attachment_media_type_unsupported", Stage: contract.StagePromptSend, UserAction: contract.ActionNone},
+		`media_type: .{0,40}application/pdf`),
+	row("v:spawn_failed_eperm", processExit("spawn_eperm", contract.StageSpawn, contract.ActionInstallCLI), `spawn \S*\s?eperm\b`),
+	row("v:spawn_failed_enoexec", processExit("spawn_enoexec", contract.StageSpawn, contract.ActionInstallCLI), `spawn \S*\s?enoexec\b`),
+	row("v:spawn_failed_other", processExit("spawn_failed", contract.StageSpawn, contract.ActionInstallCLI), `spawn failed: spawn \S`),
+	row("v:protocol_error", protocol, `json-rpc id \d+: internal error`, `acp session exited before completion`),
+	row("v:qoder_stop_sequence", again("qoder_stop_sequence"), `qoder run failed: (?:stop_sequence|end_turn)`),
+	row("v:tool_error", toolFailed, `mcp server failed to start`),
+	row("v:role_marker_full_text", again("fabricated_role_marker"), `fabricated role marker`),
+	row("v:permission_not_found", again("permission_request_not_found"), `permissionnotfounderror`, `permission request not found`),
+	row("v:cpu_unsupported", processExit("cpu_unsupported", contract.StageSessionInit, contract.ActionNone), `\bno_avx2\b`),
+}
+
+// again is a failure of the agent's own that the same run may not have again.
+func again(detail string) verdict {
+	return verdict{Category: contract.CategoryProcessExit, Detail: detail, Stage: contract.StageChildClose, Retryable: true, UserAction: contract.ActionRetry}
 }
