@@ -59,7 +59,7 @@ func (x *exchange) route(path string) {
 		x.json(http.StatusOK, countTokens{InputTokens: usageInput})
 	case post && geminiMethod != "":
 		x.gemini(geminiModel, geminiMethod)
-	case x.r.Method == http.MethodHead && (path == "/" || path == "" || path == "/api/hello"):
+	case get && (path == "/" || path == ""), x.r.Method == http.MethodHead && (path == "/" || path == "" || path == "/api/hello"):
 		x.note(KindCheck, "")
 		x.json(http.StatusOK, struct{}{})
 	case refusal(x.play.scenario) != "":

@@ -235,6 +235,7 @@ func TestRequestsThatAreNotTheProbes(t *testing.T) {
 		{"count tokens", "POST", "/v1/messages/count_tokens", side, 200, KindSide, "input_tokens"},
 		{"models", "GET", "/v1/models", "", 200, KindSide, "probe-model-1"},
 		{"reachability", "HEAD", "/", "", 200, KindCheck, ""},
+		{"reachability, with GET", "GET", "/", "", 200, KindCheck, ""},
 		{"reachability, later", "HEAD", "/api/hello", "", 200, KindCheck, ""},
 	}
 	for _, tt := range tests {
