@@ -16,10 +16,23 @@ import (
 
 const root = "../.."
 
-// basicProbes are the probes that every agent of the first tier is captured with.
-var basicProbes = []string{
-	"auth-failure", "chat-text-success", "chat-tool-failure", "chat-tool-success",
-	"file-write-artifact", "interrupted-or-malformed-stream", "provider-failure", "version-probe",
+// probeIDs are the folders of probes/, the basic ones among them.
+func probeIDs(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(root, "probes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, e := range entries {
+		ids = append(ids, e.Name())
+	}
+	for _, id := range contract.BasicProbes {
+		if !slices.Contains(ids, id) {
+			t.Errorf("the basic probe %s is missing", id)
+		}
+	}
+	return ids
 }
 
 func scenarioSchema(t *testing.T) *jsonschema.Schema {
@@ -50,7 +63,7 @@ func readProbe(t *testing.T, id, file string) []byte {
 
 func TestProbes(t *testing.T) {
 	schema := scenarioSchema(t)
-	for _, id := range basicProbes {
+	for _, id := range probeIDs(t) {
 		t.Run(id, func(t *testing.T) {
 			raw := readProbe(t, id, "scenario.json")
 			var v any
