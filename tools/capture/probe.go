@@ -112,7 +112,12 @@ func (p *Probe) take(place, rel string, b []byte) error {
 			return &store.BrokenError{File: place, Err: err}
 		}
 	case "expected-min-events.json":
-		return store.Decode(place, b, &p.Expectation)
+		if err := store.Decode(place, b, &p.Expectation); err != nil {
+			return err
+		}
+		if err := p.Expectation.Validate(); err != nil {
+			return &store.BrokenError{File: place, Err: err}
+		}
 	case "env-policy.json":
 		if err := store.Decode(place, b, &p.EnvPolicy); err != nil {
 			return err

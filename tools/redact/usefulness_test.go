@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"encoding/json"
 	"maps"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
 // What a CLI says of the usefulness of its own work is counted from the
@@ -46,6 +48,36 @@ func TestRedactionKeepsWhatACLISaysOfItsWork(t *testing.T) {
 			}
 			if before.RunResult != after.RunResult || before.ReportedResult != after.ReportedResult {
 				t.Errorf("%s: redaction changes the result", c.dialect)
+			}
+		}
+	}
+}
+
+// Expectations count the entries of lists inside what a tool printed
+// (docs/EXPECTATIONS.md); these member names survive for them, and an empty
+// list stays one.
+func TestRedactionKeepsListsOfTools(t *testing.T) {
+	f, v := registry(t)
+	r, err := redact.New(f, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dialect, frame := range map[string]string{
+		"codex":  `{"type":"item.completed","item":{"id":"i","type":"command_execution","command":"x","aggregated_output":%s,"exit_code":0,"status":"completed"}}`,
+		"claude": `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":%s}]},"session_id":"s"}`,
+	} {
+		for _, name := range []string{"items", "files", "list", "data"} {
+			output, err := json.Marshal(`{"` + name + `":[],"secretish":["one","two"]}`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			clean, _, err := r.Redact(printed(strings.Replace(frame, "%s", string(output), 1)+"\n"), redact.Input{Dialect: dialect})
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := string(clean.Bytes(transcript.CLIToServer, transcript.Stdout))
+			if !strings.Contains(line, `{\"`+name+`\":[],`) || strings.Contains(line, "secretish") {
+				t.Errorf("%s, %s: %s", dialect, name, line)
 			}
 		}
 	}
