@@ -122,15 +122,21 @@ func TestFilesAreValid(t *testing.T) {
 	}
 }
 
-// All agents of OpenDesign v0.19.2 are here, each with a definition or an
-// exemption (FINE-PRINT 5).
+// All agents of OpenDesign v0.19.2 are here, each with its version probe, and
+// with a definition or an exemption (FINE-PRINT 5).
 func TestAllAgentsOfTheConsumerAreListed(t *testing.T) {
 	want := strings.Fields(`amr claude codex devin opencode byok-opencode hermes trae-cli grok-build kimi cursor-agent qwen qoder
 		copilot amp pi kiro kilo vibe deepseek deepseek-harness aider antigravity reasonix codebuddy mimo atomcode`)
 	f := registryAgents(t)
 	for _, id := range want {
-		if f.Agent(id) == nil {
+		a := f.Agent(id)
+		switch {
+		case a == nil:
 			t.Errorf("%s is missing", id)
+		case a.VersionProbe == nil || len(a.VersionProbe.Args) == 0:
+			t.Errorf("%s has no version probe", id)
+		case a.Exemption == "" && len(a.Coverage) == 0:
+			t.Errorf("%s has neither coverage nor an exemption", id)
 		}
 	}
 	if len(want) != 27 {
