@@ -29,6 +29,7 @@ const (
 	DialectClaudeJSON = "claude-json" // --output-format json: one object, or an array of all frames
 	DialectPlain      = "plain"
 	DialectVersion    = "version"
+	DialectModels     = "models"
 	DialectGemini     = "gemini"
 	DialectOpenCode   = "opencode" // kilo and mimo too
 	DialectKimi       = "kimi"     // kimi-cli and kimi-code
@@ -65,7 +66,7 @@ func newDialect(id, agent string, r *run) dialect {
 		return newClaude(r)
 	case DialectPlain:
 		return &plain{}
-	case DialectVersion:
+	case DialectVersion, DialectModels:
 		return &plain{before: contract.StagePreflight}
 	case DialectGemini:
 		return &gemini{r: r}
