@@ -77,16 +77,6 @@ var ConstraintKinds = []ConstraintKind{ConstraintMinCount, ConstraintMaxCount, C
 // beside it (FINE-PRINT 12).
 type RunResult string
 
-// The results of a run.
-const (
-	RunSuccess   RunResult = "success"
-	RunFailed    RunResult = "failed"
-	RunCancelled RunResult = "cancelled"
-)
-
-// RunResults lists every result.
-var RunResults = []RunResult{RunSuccess, RunFailed, RunCancelled}
-
 // Constraint is one checkable statement. Which members it has depends on Kind.
 type Constraint struct {
 	Kind  ConstraintKind `json:"kind"`
