@@ -23,6 +23,7 @@ func TestRedactionKeepsWhatACLISaysOfItsWork(t *testing.T) {
 	for _, c := range []struct{ dialect, agent, stdout string }{
 		{"codex", "codex", `{"type":"turn.failed","error":{"message":"too little","type":"WORD"}}`},
 		{"codex", "codex", `{"type":"turn.failed","error":{"message":"too little","code":"WORD"}}`},
+		{"codex", "codex", `{"type":"turn.failed","error":{"message":"one statement in two places","type":"WORD","code":"WORD"}}`},
 		{"claude", "claude", `{"type":"result","subtype":"WORD","is_error":true,"result":"Two of nine.","session_id":"s"}`},
 		{"claude", "claude", `{"type":"assistant","error":"WORD","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"Two."}]},"session_id":"s"}`},
 		{"qwen", "qwen", `{"type":"result","subtype":"error_during_execution","is_error":true,"error":{"type":"WORD","message":"Two of nine."},"session_id":"s"}`},
@@ -33,7 +34,7 @@ func TestRedactionKeepsWhatACLISaysOfItsWork(t *testing.T) {
 		{"droid", "droid", `{"type":"error","source":"WORD","message":"Two of nine.","timestamp":1784819289607,"session_id":"s"}`},
 	} {
 		for _, word := range []string{contract.WordLowUtility, contract.WordWrongToolBoundary} {
-			raw := printed(strings.Replace(c.stdout, "WORD", word, 1) + "\n")
+			raw := printed(strings.ReplaceAll(c.stdout, "WORD", word) + "\n")
 			clean, rep, err := r.Redact(raw, redact.Input{Dialect: c.dialect})
 			if err != nil || rep.Status != contract.RedactionPassed {
 				t.Fatalf("%s: %s %v", c.dialect, rep.Status, err)

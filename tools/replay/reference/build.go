@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -301,16 +302,19 @@ func whole(v rawjson.Value) (int64, bool) {
 	return int64(f), v.Kind() == rawjson.Number && f >= 0 && f <= exact
 }
 
-// usefulness counts a verdict on the usefulness of its own work that a CLI
-// gave (FINE-PRINT 12). We never give one.
-func (r *run) usefulness(word string) {
-	if word != contract.WordLowUtility && word != contract.WordWrongToolBoundary {
-		return
+// usefulness counts the verdict on the usefulness of its own work that a CLI
+// gave in one frame (FINE-PRINT 12); words are the frame's places for it. We
+// never give one.
+func (r *run) usefulness(words ...string) {
+	for i, word := range words {
+		if word != contract.WordLowUtility && word != contract.WordWrongToolBoundary || slices.Contains(words[:i], word) {
+			continue
+		}
+		if r.out.Usefulness == nil {
+			r.out.Usefulness = map[string]int{}
+		}
+		r.out.Usefulness[word]++
 	}
-	if r.out.Usefulness == nil {
-		r.out.Usefulness = map[string]int{}
-	}
-	r.out.Usefulness[word]++
 }
 
 // failed records the run's error as the consumer should see it.

@@ -32,9 +32,8 @@ func (c *claude) readResult(v rawjson.Value) {
 	// qwen's result.error is an object (case 056).
 	if e := v.Get("error"); e.Kind() == rawjson.Object {
 		f.texts = append(f.texts, e.Get("message").Str(), e.Get("type").Str())
-		c.r.usefulness(e.Get("type").Str())
 	}
-	c.r.usefulness(f.subtype)
+	c.r.usefulness(f.subtype, v.At("error", "type").Str())
 	c.result = f
 }
 

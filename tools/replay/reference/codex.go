@@ -83,8 +83,7 @@ func (c *codex) turnFailed(v rawjson.Value) {
 	c.ended, c.ok, c.reported = true, false, "turn.failed"
 	c.r.out.Terminals++
 	c.r.usage(v.Get("usage"))
-	c.r.usefulness(v.At("error", "type").Str())
-	c.r.usefulness(v.At("error", "code").Str())
+	c.r.usefulness(v.At("error", "type").Str(), v.At("error", "code").Str())
 	if t := errorText(v.Get("error")); t != "" {
 		c.pending = append([]string{t}, c.pending...)
 	}
