@@ -74,7 +74,7 @@ func (r *Report) Details() []string {
 			out = append(out, where+ended(res.Observation.Extensions.EndReason))
 		}
 		if res.Source != nil {
-			out = append(out, where+"synthetic: a fault ("+string(res.Source.Extensions.Fault)+") changed the run, so it is source evidence and supports no claim")
+			out = append(out, where+"synthetic: "+res.Source.Extensions.Origin()+", so it is source evidence and supports no claim")
 		}
 		if res.Disputed {
 			out = append(out, where+"another capture of this version has another shape; capture it again to decide")

@@ -38,29 +38,34 @@ type sanitized struct {
 // run in what is left (DESIGN D5). It fails closed: what cannot be proved is
 // for a person to look at, and nothing of it is published.
 func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcript, d *contract.Dialect) (sanitized, error) {
-	clean, report, err := c.redactor.Redact(raw, redact.Input{
+	return sanitizeAs(c.families, c.redactor, raw, d, job.agent.ID, redact.Input{
 		Dialect: d.ID, Hermetic: !c.opts.Live, ScenarioTexts: job.probe.texts(), Prompt: job.probe.Prompt,
 		Secrets: rec.secrets, Cwd: rec.ws.cwd, Home: rec.ws.home, TempDir: rec.ws.tmp,
 		PromptOnStdin: rec.launch.StdinMode == contract.StdinText,
 	})
+}
+
+// sanitizeAs is sanitize for whoever knows what the redactor needs to know.
+func sanitizeAs(f *contract.Families, r *redact.Redactor, raw *transcript.Transcript, d *contract.Dialect, agent string, in redact.Input) (sanitized, error) {
+	clean, report, err := r.Redact(raw, in)
 	if err != nil {
 		return sanitized{status: contract.RedactionFailed, why: err.Error()}, nil
 	}
 	if report.Status != contract.RedactionPassed {
 		return sanitized{status: report.Status, why: reasons(report)}, nil
 	}
-	before, err := Read(raw, d, job.agent.ID)
+	before, err := Read(raw, d, agent)
 	if err != nil {
 		return sanitized{status: contract.RedactionReview, why: "the raw transcript cannot be read: " + err.Error()}, nil
 	}
-	after, err := Derive(clean, d, job.agent.ID)
+	after, err := Derive(clean, d, agent)
 	if err != nil {
 		return sanitized{status: contract.RedactionReview, why: "the sanitized transcript cannot be read: " + err.Error()}, nil
 	}
 	if why := readAlike(before, after); why != "" {
 		return sanitized{status: contract.RedactionReview, why: why}, nil
 	}
-	if why, err := c.leaks(rec, after); err != nil || why != "" {
+	if why, err := leaks(f, in.Secrets, after); err != nil || why != "" {
 		return sanitized{status: contract.RedactionFailed, why: why}, err
 	}
 	return sanitized{status: contract.RedactionPassed, derived: after}, nil
@@ -81,8 +86,8 @@ func reasons(r redact.Report) string {
 }
 
 // leaks scans the bytes that would be published once more, the goldens too.
-func (c *capturer) leaks(rec *recorded, d *Derived) (string, error) {
-	scanner, err := redact.NewScanner(c.families, rec.secrets)
+func leaks(f *contract.Families, secrets []string, d *Derived) (string, error) {
+	scanner, err := redact.NewScanner(f, secrets)
 	if err != nil {
 		return "", err
 	}

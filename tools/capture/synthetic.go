@@ -1,8 +1,6 @@
 package capture
 
 import (
-	"fmt"
-
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/harness"
 	"github.com/nexu-io/open-design-agent-contracts/tools/harness/fault"
@@ -40,7 +38,6 @@ func (c *capturer) synthetic(job *cellJob, rec *recorded, d *Derived, res *CellR
 	if c.opts.Live {
 		x.Provider = contract.ProviderLive
 	}
-	x.Note = fmt.Sprintf("A real run that a fault (%s) changed before it was recorded.", x.Fault)
 	res.Source, res.Disputed = s, false
 	if res.ErrorCase != nil {
 		res.ErrorCase.RawShape = rec.digest

@@ -18,6 +18,7 @@ func (a *app) commands() []*cobra.Command {
 	_ = captureCmd.RegisterFlagCompletionFunc("probe", a.completeProbes)
 	return []*cobra.Command{
 		captureCmd,
+		a.synthesizeCommand(),
 		a.redactCommand(),
 		a.normalizeCommand(),
 		a.compareCommand(),

@@ -44,6 +44,8 @@ func (l *sideLoader) load(name string) (*side, error) {
 		return s, l.shape(s, b)
 	case contract.KindObservation:
 		return s, l.observation(s, b)
+	case contract.KindSourceEvidence:
+		return s, l.source(s, b)
 	}
 	in, err := parseInput(name, b)
 	if err != nil {
@@ -66,8 +68,8 @@ func (l *sideLoader) read(name string) ([]byte, error) {
 	return b, err
 }
 
-// recordOf tells a shape and an observation from everything else by the
-// members that only they have.
+// recordOf tells a shape, an observation and a source-evidence record from
+// everything else by the members that only they have.
 func recordOf(b []byte) contract.RecordKind {
 	v, err := rawjson.Parse(b)
 	switch {
@@ -77,6 +79,8 @@ func recordOf(b []byte) contract.RecordKind {
 		return contract.KindShape
 	case v.Get("parser_replay").Kind() == rawjson.Object && v.Get("shape").Kind() == rawjson.Object:
 		return contract.KindObservation
+	case v.Get("derived_shape").Kind() == rawjson.Object && v.Get("source_refs").Kind() == rawjson.Array:
+		return contract.KindSourceEvidence
 	}
 	return ""
 }
@@ -98,20 +102,41 @@ func (l *sideLoader) observation(s *side, b []byte) error {
 	if err != nil {
 		return err
 	}
-	fixture, err := l.registryOf(s.name).ReadFile(o.Extensions.Fixture)
-	if err != nil {
-		return fmt.Errorf("the fixture of %s: %w", s.name, err)
-	}
-	in, err := parseInput(o.Extensions.Fixture, fixture)
+	s.observation = o
+	return l.fixture(s, o.Extensions.Fixture, o.Extensions.Dialect, o.Agent)
+}
+
+// source reads the fixture of a synthetic record; other source evidence has
+// only a shape.
+func (l *sideLoader) source(s *side, b []byte) error {
+	e, err := decoded[contract.SourceEvidence](contract.KindSourceEvidence, s.name, b)
 	if err != nil {
 		return err
 	}
-	d := l.families.Dialect(o.Extensions.Dialect)
-	if d == nil {
-		return &dialectError{fmt.Errorf("%s has dialect %q, which registry/families.json does not have", s.name, o.Extensions.Dialect)}
+	if e.Extensions.Fixture != "" {
+		return l.fixture(s, e.Extensions.Fixture, e.Extensions.Dialect, e.Agent)
 	}
-	s.observation = o
-	return s.transcript(in, d, o.Agent)
+	shape, err := l.registryOf(s.name).ReadFile(e.DerivedShape.Path)
+	if err != nil {
+		return fmt.Errorf("the shape of %s: %w", s.name, err)
+	}
+	return l.shape(s, shape)
+}
+
+func (l *sideLoader) fixture(s *side, place, dialect, agent string) error {
+	fixture, err := l.registryOf(s.name).ReadFile(place)
+	if err != nil {
+		return fmt.Errorf("the fixture of %s: %w", s.name, err)
+	}
+	in, err := parseInput(place, fixture)
+	if err != nil {
+		return err
+	}
+	d := l.families.Dialect(dialect)
+	if d == nil {
+		return &dialectError{fmt.Errorf("%s has dialect %q, which registry/families.json does not have", s.name, dialect)}
+	}
+	return s.transcript(in, d, agent)
 }
 
 // registryOf returns the registry that a file lies in, which need not be the

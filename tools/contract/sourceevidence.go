@@ -1,6 +1,9 @@
 package contract
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // SourceEvidence is what was learned about a protocol without running the CLI
 // (spec source-evidence.schema.json). It guides captures and never supports a
@@ -29,8 +32,9 @@ type SourceEvidenceExtensions struct {
 	FixtureSHA256 Digest `json:"fixture_sha256,omitempty"`
 	Dialect       string `json:"dialect,omitempty"`
 	Probe         string `json:"probe,omitempty"`
-	// ProbeRevision, Fault, Platform, Profile and Provider tell of a real run
-	// that a fault injector changed; a transcript written by hand has none.
+	// ProbeRevision, Fault, Platform and Provider tell of a real run that a
+	// fault injector changed; a transcript written by hand has none. Profile is
+	// the argv profile that the run had or stands for.
 	ProbeRevision Digest       `json:"probe_revision,omitempty"`
 	Fault         FaultKind    `json:"fault,omitempty"`
 	Platform      Platform     `json:"platform,omitempty"`
@@ -44,6 +48,14 @@ type SourceEvidenceExtensions struct {
 	ReportedResult  string        `json:"reported_result,omitempty"`
 	RunResult       string        `json:"run_result,omitempty"`
 	Note            string        `json:"note,omitempty"`
+}
+
+// Origin says in words where a synthetic record's transcript comes from.
+func (x *SourceEvidenceExtensions) Origin() string {
+	if x.Fault == "" {
+		return "the run was written by hand"
+	}
+	return fmt.Sprintf("a fault (%s) changed the run", x.Fault)
 }
 
 // UnknownVersion stands for a version that nobody knows. Source evidence may
