@@ -81,7 +81,7 @@ func (p *recordReader) keep(v rawjson.Value) []byte {
 	if need := to - from; need > roomBytes/8 {
 		return slices.Clip(v.AppendStr(make([]byte, 0, need)))
 	} else if need > cap(p.room)-len(p.room) {
-		p.room = make([]byte, 0, roomBytes)
+		p.room = make([]byte, 0, max(need, min(2*cap(p.room), roomBytes), 4<<10))
 	}
 	start := len(p.room)
 	p.room = v.AppendStr(p.room)

@@ -157,7 +157,7 @@ const roomFields = 1024
 // New returns what the function New returns.
 func (m *Maker) New(typ string, fields ...Field) Event {
 	if need := len(fields) + 1; need > cap(m.room)-len(m.room) {
-		m.room = make([]Field, 0, max(need, roomFields))
+		m.room = make([]Field, 0, max(need, min(2*cap(m.room), roomFields), 32))
 	}
 	start := len(m.room)
 	m.room = appendFields(m.room, typ, fields)

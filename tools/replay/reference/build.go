@@ -23,7 +23,7 @@ const (
 // segment is one text of the model. Its deltas stay with it until the end, so
 // that a retry can take them back.
 type segment struct {
-	text    strings.Builder
+	text    said
 	dropped bool
 	settled bool // the CLI confirmed the text: nothing may take it back
 }
@@ -86,7 +86,8 @@ func (r *run) emit(typ string, fields ...event.Field) {
 }
 
 func (r *run) status(label string, fields ...event.Field) {
-	r.emit("status", append([]event.Field{event.F("label", event.String(label))}, fields...)...)
+	var few [4]event.Field // stays on the stack
+	r.emit("status", append(append(few[:0], event.F("label", event.String(label))), fields...)...)
 }
 
 // warn records a text that the run survived.
@@ -195,6 +196,9 @@ func (r *run) toolUse(id, name string, input event.Value, parent string) {
 	}
 	if !input.Exists() {
 		input = event.Null
+	}
+	if len(r.out.Tools) == cap(r.out.Tools) {
+		r.out.Tools = slices.Grow(r.out.Tools, len(r.out.Tools)+1) // append alone would copy them more often
 	}
 	r.tools[id] = len(r.out.Tools)
 	r.out.Tools = append(r.out.Tools, Tool{ID: id, Name: name, Input: input, Parent: parent, State: ToolOpen})
@@ -353,7 +357,15 @@ func (r *run) close() {
 
 // joinTexts joins texts with line breaks, but never doubles one.
 func joinTexts(texts []string) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	size := len(texts)
+	for _, t := range texts {
+		size += len(t)
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for i, t := range texts {
 		if i > 0 && !strings.HasSuffix(texts[i-1], "\n") && !strings.HasPrefix(t, "\n") {
 			b.WriteByte('\n')

@@ -26,9 +26,9 @@ type claude struct {
 
 // messageState is what is known of one assistant message.
 type messageState struct {
-	texts    map[string]bool // texts of wrappers so far
-	thoughts map[string]bool
-	toolIDs  map[string]bool
+	texts    words // texts of wrappers so far
+	thoughts words
+	toolIDs  words
 	// streamedThinking says that thinking came as deltas: wrappers repeat it.
 	streamedThinking bool
 }
@@ -125,7 +125,7 @@ func (c *claude) system(v rawjson.Value, text []byte) {
 func (c *claude) state(id string) *messageState {
 	m := c.message[id]
 	if m == nil {
-		m = &messageState{texts: map[string]bool{}, thoughts: map[string]bool{}, toolIDs: map[string]bool{}}
+		m = &messageState{}
 		c.message[id] = m
 	}
 	return m
@@ -137,11 +137,12 @@ func (c *claude) assistant(v rawjson.Value, text []byte) {
 	msg := v.Get("message")
 	parent := v.Get("parent_tool_use_id").Str()
 	content := msg.Get("content")
+	id := msg.Get("id").Str()
 	if content.Kind() == rawjson.String {
-		c.wholeText(msg, parent, content.Str())
+		c.wholeText(msg, id, parent, content.Str())
 	}
 	for b := range content.Children() {
-		c.block(b, msg, parent, text)
+		c.block(b, msg, id, parent, text)
 	}
 	if parent != "" {
 		return
@@ -156,15 +157,15 @@ func (c *claude) assistant(v rawjson.Value, text []byte) {
 // isSynthetic reports whether the CLI wrote the message in the model's place.
 func isSynthetic(msg rawjson.Value) bool { return msg.Get("model").IsStr("<synthetic>") }
 
-func (c *claude) block(b, msg rawjson.Value, parent string, frame []byte) {
-	m := c.state(msg.Get("id").Str())
+func (c *claude) block(b, msg rawjson.Value, message, parent string, frame []byte) {
+	m := c.state(message)
 	switch typ := b.Get("type").Str(); typ {
 	case "text":
-		c.wholeText(msg, parent, b.Get("text").Str())
+		c.wholeText(msg, message, parent, b.Get("text").Str())
 	case "thinking":
 		t := b.Get("thinking").Str()
-		if parent == "" && !m.streamedThinking && !c.stream.thought(msg.Get("id").Str()) && !m.thoughts[t] {
-			m.thoughts[t] = true
+		if parent == "" && !m.streamedThinking && !c.stream.thought(message) && !m.thoughts.has(t) {
+			m.thoughts.add(t)
 			c.r.thinking(t)
 		}
 	case "redacted_thinking":
@@ -172,10 +173,10 @@ func (c *claude) block(b, msg rawjson.Value, parent string, frame []byte) {
 		c.toolResult(b, frame)
 	case "tool_use":
 		id := b.Get("id").Str()
-		if m.toolIDs[id] || c.r.known(id) && !c.stream.calls[id] {
+		if m.toolIDs.has(id) || c.r.known(id) && !c.stream.calls[id] {
 			c.r.out.DuplicateToolUses++
 		}
-		m.toolIDs[id] = true
+		m.toolIDs.add(id)
 		delete(c.stream.calls, id)
 		c.denied = false
 		c.r.toolUse(id, b.Get("name").Str(), event.Of(b.Get("input")), parent)
@@ -186,21 +187,20 @@ func (c *claude) block(b, msg rawjson.Value, parent string, frame []byte) {
 
 // wholeText reads a text that is complete. It may repeat one that was
 // streamed, or one that an earlier frame of the same message had.
-func (c *claude) wholeText(msg rawjson.Value, parent, text string) {
+func (c *claude) wholeText(msg rawjson.Value, id, parent, text string) {
 	if parent != "" || text == "" || isSynthetic(msg) {
 		return
 	}
-	id := msg.Get("id").Str()
 	if s := c.stream.confirm(id); s != nil {
 		c.r.replace(s, text)
-		c.state(id).texts[text] = true
+		c.state(id).texts.add(text)
 		return
 	}
 	m := c.state(id)
-	if id != "" && m.texts[text] {
+	if id != "" && m.texts.has(text) {
 		return
 	}
-	m.texts[text] = true
+	m.texts.add(text)
 	c.stream.supersede(c.r, id)
 	c.denied = false
 	c.r.text(text)

@@ -1,9 +1,11 @@
 package reference
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
@@ -153,13 +155,25 @@ func sole(v rawjson.Value) string {
 // parsed returns a value that a CLI wrote as JSON inside a string, or the
 // value as it is.
 func parsed(v rawjson.Value) event.Value {
-	if v.Kind() == rawjson.String && strings.HasPrefix(strings.TrimSpace(v.Str()), "{") {
-		if inner, err := rawjson.Parse([]byte(v.Str())); err == nil {
-			return event.Of(inner)
-		}
+	if v.Kind() != rawjson.String {
+		return event.OrNull(v)
+	}
+	in := inner.Get().(*innerDoc)
+	defer inner.Put(in)
+	in.text = v.AppendStr(in.text[:0])
+	if bytes.HasPrefix(bytes.TrimSpace(in.text), []byte("{")) && in.doc.Parse(in.text) == nil {
+		return event.Of(in.doc.Root())
 	}
 	return event.OrNull(v)
 }
+
+// innerDoc is what reading a JSON document inside a string needs.
+type innerDoc struct {
+	text []byte
+	doc  rawjson.Doc
+}
+
+var inner = sync.Pool{New: func() any { return new(innerDoc) }}
 
 // speech is the text that the model streams at the moment: pieces until
 // something else happens.

@@ -65,6 +65,9 @@ func (k *kimi) tool(v rawjson.Value) {
 
 // kimiToolFailed knows how both products begin the result of a failed call.
 func kimiToolFailed(content string) bool {
+	if t := strings.TrimSpace(content); t == "" || !strings.Contains("<eEtTfFcC\"", t[:1]) {
+		return false // none of the words below, without a look at the rest
+	}
 	norm := normalizeText(content)
 	for _, begin := range []string{"<system>error", "error:", "error executing", "tool execution failed", "failed to "} {
 		if strings.HasPrefix(norm, begin) {

@@ -114,8 +114,12 @@ func incomplete(err error, length int) bool {
 	return errors.As(err, &syntax) && syntax.Incomplete(length)
 }
 
-// stripTerminal removes CSI and OSC sequences and other two-byte escapes.
+// stripTerminal removes CSI and OSC sequences and other two-byte escapes. What
+// it returns is b if there are none.
 func stripTerminal(b []byte) []byte {
+	if bytes.IndexByte(b, 0x1b) < 0 {
+		return b
+	}
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {
 		if b[i] != 0x1b {

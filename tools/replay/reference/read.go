@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
@@ -174,6 +175,9 @@ func (r *Reader) Stdin(lines []byte) {
 func (r *Reader) line(raw []byte, known []string) {
 	r.run.line++
 	if _, ok := r.format.(*plain); ok {
+		if room := cap(r.plain) - len(r.plain); room < len(raw) {
+			r.plain = slices.Grow(r.plain, len(r.plain)+len(raw)) // append alone would copy it more often
+		}
 		r.plain = append(r.plain, raw...)
 		for _, d := range known {
 			r.run.out.deviation(d)

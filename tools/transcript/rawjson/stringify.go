@@ -2,9 +2,10 @@ package rawjson
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"math/bits"
-	"sort"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -108,9 +109,9 @@ func (v Value) jsMembers(list []Value) []Value {
 		list = append(list, m)
 	}
 	if integers {
-		sort.SliceStable(list, func(a, b int) bool {
-			x, y := list[a].index(), list[b].index()
-			return x >= 0 && (y < 0 || x < y)
+		slices.SortStableFunc(list, func(a, b Value) int {
+			x, y := uint64(a.index()), uint64(b.index()) // -1, no index, comes last
+			return cmp.Compare(x, y)
 		})
 	}
 	return list
@@ -223,7 +224,7 @@ const hexDigits = "0123456789abcdef"
 // become U+FFFD, one for each maximal part of a character, as the decoder in
 // front of JavaScript makes them.
 func AppendQuote(out []byte, s string) []byte {
-	out = append(out, '"')
+	out = append(slices.Grow(out, len(s)+2), '"')
 	for i := 0; i < len(s); {
 		n := asciiLen(s[i:])
 		out = append(out, s[i:i+n]...)
