@@ -140,6 +140,7 @@ var accountTexts = []textRow{
 	row("Google's status of a 401", auth("auth_required"), `\bunauthenticated\b`, `invalid authentication credentials`).others(),
 	row("r10", auth("refresh_token_reused"), `refresh token was already used`, `refresh_token_reused`),
 	row("r27", noProvider, `no llm provider configured`),
+	row("kimi 2.1 without a key, and with a file that it cannot read", noProvider, `has no credential configured`, `no model configured`).others(),
 	row("qwen 0.24", auth("missing_api_key"), `missing api key for`).others(),
 	row("r9 r16 r21", auth("missing_api_key"), `missing environment variable`, `no auth credentials found`, `llm not set`, `no api key`),
 	row("amp 0.0.1790142911, reasonix 1.38", auth("invalid_api_key"), `invalid or missing api key`, `_api_key is invalid or expired`).others(),
