@@ -249,7 +249,7 @@ const VersionProbeID = "version-probe"
 var ToldProbes = []string{
 	"model-probe", "resume-session", "resume-missing", "image-attachment",
 	"mcp-injection", "mcp-failure", "mcp-unavailable",
-	"bad-config", "stderr-only-failure",
+	"bad-config", "stderr-only-failure", "max-turns",
 }
 
 // FirstRun is the name under which a launch says how the first run of a probe

@@ -65,7 +65,10 @@ const (
 	ReplyError  ReplyKind = "error"  // an HTTP error
 	ReplyCut    ReplyKind = "cut"    // the text, then the connection drops
 	ReplyStall  ReplyKind = "stall"  // the text, then silence until the client leaves
-	ReplyReset  ReplyKind = "reset"  // the connection is reset before the first byte of an answer
+	// ReplyTruncated is the text and a proper end of the body, without what
+	// says in the API that the answer is complete.
+	ReplyTruncated ReplyKind = "truncated"
+	ReplyReset     ReplyKind = "reset" // the connection is reset before the first byte of an answer
 )
 
 // ScenarioReply is one reply of the provider.
@@ -223,7 +226,7 @@ func (r *ScenarioReply) validate() error {
 		fits = !hasText && !hasTools && !hasError
 	case ReplyError:
 		fits = hasError && !hasText && !hasTools
-	case ReplyCut, ReplyStall:
+	case ReplyCut, ReplyStall, ReplyTruncated:
 		fits = !hasTools && !hasError
 	default:
 		return fmt.Errorf("unknown kind %q", r.Kind)

@@ -16,7 +16,8 @@ type answer struct {
 	model  string
 	pieces []string // text deltas
 	calls  []call
-	// open leaves the answer without its end: the stream is cut or stalls.
+	// open leaves the answer without its end: the stream is cut, truncated or
+	// stalls.
 	open bool
 	// usage is Chat's usage chunk, which a client has to ask for.
 	usage bool
@@ -31,7 +32,7 @@ func (x *exchange) answer(req *request, reply contract.ScenarioReply, calls []ca
 	a := &answer{
 		id: x.number(), model: req.model, calls: calls, usage: req.includeUsage,
 		pieces: chunked(reply.Text, chunk),
-		open:   reply.Kind == contract.ReplyCut || reply.Kind == contract.ReplyStall,
+		open:   reply.Kind == contract.ReplyCut || reply.Kind == contract.ReplyStall || reply.Kind == contract.ReplyTruncated,
 		split:  func(s string) []string { return splitArguments(s, chunk) },
 	}
 	if req.stream {
@@ -40,7 +41,7 @@ func (x *exchange) answer(req *request, reply contract.ScenarioReply, calls []ca
 		x.json(http.StatusOK, whole(req.dialect, a))
 	} // a whole answer that breaks off has no first byte: it is sent when it is complete
 	x.replied()
-	if !a.open {
+	if !a.open || reply.Kind == contract.ReplyTruncated {
 		return
 	}
 	if reply.Kind == contract.ReplyStall {

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -204,6 +205,28 @@ func TestEmptyAnswer(t *testing.T) {
 			complete := map[Dialect]string{DialectResponses: "response.completed", DialectChat: "[DONE]", DialectMessages: "message_stop"}[w.dialect]
 			if last := events[len(events)-1]; last.name != complete && last.raw != complete {
 				t.Errorf("the stream ends with %s", last.name)
+			}
+		})
+	}
+}
+
+func TestTruncatedStreamEndsWithoutItsMark(t *testing.T) {
+	for _, w := range wires {
+		t.Run(string(w.dialect), func(t *testing.T) {
+			read := func(kind contract.ReplyKind) string {
+				s := start(t, scenario(contract.ScenarioReply{Kind: kind, Text: []string{"some ", "text"}}), Options{})
+				status, body, err := post(t, s, w.path, w.ask)
+				if err != nil || status != http.StatusOK {
+					t.Errorf("%s: status %d, %v", kind, status, err)
+				}
+				if got := streamedText(w.dialect, parseEvents(t, body)); got != "some text" {
+					t.Errorf("%s: text = %q", kind, got)
+				}
+				return body
+			}
+			whole, truncated := read(contract.ReplyAnswer), read(contract.ReplyTruncated)
+			if len(truncated) >= len(whole) || strings.Contains(truncated, "[DONE]") {
+				t.Error("the truncated answer has its end")
 			}
 		})
 	}
