@@ -16,6 +16,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
 	"github.com/nexu-io/open-design-agent-contracts/tools/provider"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/rpc"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -32,6 +33,7 @@ type recorded struct {
 	bundle   string
 	digest   contract.Digest
 	launch   *agents.Launch
+	resume   string // the session that a two-way client asks for, or ""
 	result   harness.Result
 	isolated bool
 	requests contract.RequestSummary
@@ -127,6 +129,10 @@ func (c *capturer) prepare(job *cellJob, rec *recorded, uuid, session string) er
 	if err != nil {
 		return err
 	}
+	rec.resume = ""
+	if job.probe.Before != nil {
+		rec.resume = session
+	}
 	rec.launch, rec.secrets = launch, append(rec.secrets, launch.Secrets...)
 	for _, f := range launch.HomeFiles {
 		dir, rel := ws.home, f.Path
@@ -167,6 +173,9 @@ func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sand
 		return err
 	}
 	spec.Stdin, spec.Script = stdinFor(rec.launch, job.probe.Prompt)
+	if rec.launch.StdinMode == contract.StdinRPC {
+		spec.Stdin, spec.Script = newRPC(rec.launch.Dialect, rpc.Options{Cwd: rec.ws.cwd, Prompt: job.probe.Prompt, ResumeSessionID: rec.resume})
+	}
 	rec.result, err = sandbox.Run(ctx, spec)
 	var start *harness.StartError
 	if errors.As(err, &start) {

@@ -88,15 +88,20 @@ func cells(a *contract.Agent, version string, probes []string, profile string, r
 	return out
 }
 
-// profilesFor returns production, and compatible too where the agent's
-// definition says that the release refuses the production argv (DESIGN D1) or
-// that it has another form worth recording. Production is left out where its
-// argv needs a transport that the probe does not have.
+// profilesFor returns the profiles of the agent's definition that start the
+// probe: production first, compatible where a release refuses the production
+// argv (DESIGN D1) or has another form worth recording, then others by name.
+// Production is left out where its argv needs a transport that the probe does
+// not have.
 func profilesFor(a *contract.Agent, version, probe, only string) []string {
 	if only != "" {
 		return []string{only}
 	}
-	return slices.DeleteFunc([]string{contract.ProfileProduction, contract.ProfileCompatible}, func(profile string) bool {
+	profiles := []string{contract.ProfileProduction, contract.ProfileCompatible}
+	for i := range a.Launches {
+		profiles = append(profiles, a.Launches[i].Profile)
+	}
+	return slices.DeleteFunc(unique(profiles), func(profile string) bool {
 		return !hasLaunch(a, version, probe, profile)
 	})
 }

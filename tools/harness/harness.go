@@ -110,6 +110,10 @@ type Action struct {
 	Write      []byte // bytes for stdin
 	CloseStdin bool   // close stdin when everything before is written
 	Signal     string // signal for the child alone, such as "SIGINT"
+	// Terminate ends the run with the ladder (SIGTERM, later SIGKILL) if the
+	// child still runs TerminateAfter from now: a client whose turn is over.
+	Terminate      bool
+	TerminateAfter time.Duration
 }
 
 // Interrupt sends Signal to the child, once, as soon as it has printed

@@ -114,6 +114,12 @@ func (r *run) act(actions []Action) {
 		if a.Signal != "" {
 			r.sendSoon(a.Signal)
 		}
+		if a.Terminate {
+			select {
+			case r.over <- a.TerminateAfter:
+			default: // the end is near already
+			}
+		}
 	}
 }
 

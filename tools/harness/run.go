@@ -36,8 +36,9 @@ type run struct {
 	stdin *stdinWriter
 	pumps sync.WaitGroup
 
-	stop    chan ending // what the pumps want ended; the first one counts
-	signals chan string // what the script wants sent
+	stop    chan ending        // what the pumps want ended; the first one counts
+	signals chan string        // what the script wants sent
+	over    chan time.Duration // when the script wants the run ended
 
 	ended  ending // zero while the child may run
 	exit   *note
@@ -51,7 +52,7 @@ type run struct {
 func newRun(s *Sandbox, spec Spec) *run {
 	return &run{
 		spec: &spec, b: s.b, clock: s.clock,
-		stop: make(chan ending, 1), signals: make(chan string, 16),
+		stop: make(chan ending, 1), signals: make(chan string, 16), over: make(chan time.Duration, 1),
 	}
 }
 
@@ -86,7 +87,7 @@ func (r *run) do(ctx context.Context) (Result, error) {
 func (r *run) conduct(ctx context.Context) (swept note, err error) {
 	wall := timer(r.spec.Limits.Wall)
 	idle := timer(r.spec.Limits.Idle)
-	var interrupt, quiet, grace <-chan time.Time
+	var interrupt, quiet, grace, over <-chan time.Time
 	var on <-chan struct{}
 	if i := r.spec.Interrupt; i != nil {
 		interrupt, on = timer(i.After), i.On
@@ -128,6 +129,10 @@ func (r *run) conduct(ctx context.Context) (swept note, err error) {
 			r.interrupt()
 		case name := <-r.signals:
 			r.send(name)
+		case d := <-r.over:
+			over = time.After(d)
+		case <-over:
+			end(transcript.EventKill, transcript.ReasonTerminated)
 		case <-grace:
 			r.b.kill()
 		case n, ok := <-r.b.notes():

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
@@ -92,6 +93,26 @@ func TestStdinOpenFollowsTheScript(t *testing.T) {
 	}
 	if got := strings.Join(order, " "); got != "turn 0 turn 0 turn 1 turn 1 turn 2 turn 2" {
 		t.Errorf("order %q", got)
+	}
+}
+
+// A client whose turn is over closes stdin and, when the child does not exit,
+// ends it: that is no interrupt of the run.
+func TestScriptEndsAChildThatStays(t *testing.T) {
+	spec := childSpec("polite")
+	spec.Stdin = Stdin{Mode: contract.StdinRPC}
+	spec.Script = scriptFunc(func(_ transcript.Stream, chunk []byte) []Action {
+		if !bytes.HasPrefix(chunk, []byte("ready")) {
+			return nil
+		}
+		return []Action{{CloseStdin: true, Terminate: true, TerminateAfter: time.Millisecond}}
+	})
+	res, tr := record(t, spec)
+	if res.Ended != "kill" || res.Reason != transcript.ReasonTerminated || res.ExitCode == nil || *res.ExitCode != 7 {
+		t.Errorf("%+v", res)
+	}
+	if _, _, ended := tr.Exit(); ended != transcript.EventKill {
+		t.Errorf("the transcript says %q", ended)
 	}
 }
 

@@ -54,6 +54,7 @@ const (
 	ReasonOutputLimit = "output_limit"    // kill: too many bytes or lines
 	ReasonCancelled   = "cancelled"       // kill: the caller gave up (Ctrl-C)
 	ReasonInterrupt   = "interrupt"       // kill: the probe's script sent this signal
+	ReasonTerminated  = "terminated"      // kill: the client's turn was over, or failed, and the CLI did not exit
 	ReasonLeftover    = "leftover_killed" // kill, after exit: descendants outlived the CLI
 	ReasonNotStarted  = "not_started"     // spawn: the program could not be started, no exit follows
 )

@@ -31,6 +31,7 @@ func newACP(r *run) *acp { return &acp{r: r, requests: map[string]string{}} }
 
 // Methods of ACP that the reading looks at.
 const (
+	acpNew        = "session/new"
 	acpLoad       = "session/load"
 	acpResume     = "session/resume"
 	acpPrompt     = "session/prompt"
@@ -82,6 +83,9 @@ func (a *acp) frame(v rawjson.Value, text []byte) {
 // result reads an answer. Without our side of the session the answer to the
 // prompt is the one that has a stop reason.
 func (a *acp) result(method string, result rawjson.Value) {
+	if id := result.Get("sessionId"); method == acpNew || method == acpLoad || method == acpResume {
+		a.r.status("initializing", event.F("sessionId", event.OrNull(id)))
+	}
 	stop := result.Get("stopReason").Str()
 	if method != acpPrompt && (method != "" || stop == "") {
 		return

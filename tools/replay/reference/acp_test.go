@@ -3,8 +3,8 @@ package reference
 import "testing"
 
 const (
-	acpInit    = `>{"jsonrpc":"2.0","id":1,"method":"initialize"}`
-	acpNew     = `>{"jsonrpc":"2.0","id":2,"method":"session/new"}`
+	acpHello   = `>{"jsonrpc":"2.0","id":1,"method":"initialize"}`
+	acpOpen    = `>{"jsonrpc":"2.0","id":2,"method":"session/new"}`
 	acpAsk     = `>{"jsonrpc":"2.0","id":3,"method":"session/prompt"}`
 	acpReady   = `{"jsonrpc":"2.0","id":2,"result":{"sessionId":"S"}}`
 	acpDone    = `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":{"inputTokens":11,"outputTokens":7}}}`
@@ -24,8 +24,8 @@ func TestACP(t *testing.T) {
 	done := acpNote(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","content":[{"type":"content","content":{"type":"text","text":"a.txt"}}]`)
 	check(t, DialectACP, []sample{
 		{
-			name: "a turn", end: exited(0), lines: []string{acpInit, acpNew, acpReady, acpAsk, acpChunk("Hel"), acpChunk("lo"), acpDone},
-			result: "success", reported: "end_turn", text: "Hello", events: "text text usage",
+			name: "a turn", end: exited(0), lines: []string{acpHello, acpOpen, acpReady, acpAsk, acpChunk("Hel"), acpChunk("lo"), acpDone},
+			result: "success", reported: "end_turn", text: "Hello", events: "status:initializing text text usage",
 		},
 		{
 			name: "the answer comes before its chunks", end: exited(0), lines: []string{acpAsk, acpDone, acpChunk("Hel"), acpChunk("lo")},
@@ -48,8 +48,8 @@ func TestACP(t *testing.T) {
 			result: "failed auth/auth_required session_init", reported: "end_turn", text: "Error: Authentication failed", events: "text usage error",
 		},
 		{
-			name: "an HTTP status for a code", end: exited(0), lines: []string{acpNew, acpReady, acpAsk, `{"jsonrpc":"2.0","id":3,"error":{"code":500,"message":"x"}}`},
-			result: "failed upstream_unavailable/upstream_5xx prompt_send", events: "error",
+			name: "an HTTP status for a code", end: exited(0), lines: []string{acpOpen, acpReady, acpAsk, `{"jsonrpc":"2.0","id":3,"error":{"code":500,"message":"x"}}`},
+			result: "failed upstream_unavailable/upstream_5xx prompt_send", events: "status:initializing error",
 		},
 		{
 			name: "a model that cannot be set is no failure", end: exited(0), lines: []string{
@@ -62,7 +62,7 @@ func TestACP(t *testing.T) {
 			name: "history of a loaded session is not new", end: exited(0), lines: []string{
 				`>{"id":2,"method":"session/load"}`, acpChunk("old"), `{"id":2,"result":{}}`, acpAsk, acpChunk("new"), acpDone,
 			},
-			result: "success", reported: "end_turn", text: "new", events: "text usage",
+			result: "success", reported: "end_turn", text: "new", events: "status:initializing text usage",
 		},
 		{
 			name: "a cancelled turn", end: exited(0), lines: []string{acpAsk, acpChunk("a"), `>{"id":4,"method":"session/cancel"}`, acpStopped},
