@@ -96,7 +96,7 @@ var localTexts = []textRow{
 	row("r82, codex and claude of every tested release", flagChanged,
 		`(?:unknown option|unexpected argument|unrecognized (?:option|argument)|found argument):? ['"]?--[a-z]`),
 	row("yargs in gemini 0.61", flagChanged, `\bunknown arguments?: `).others(),
-	row("an option's value: codex 0.171, claude 2.1.332, yargs in gemini 0.61", badArgv, `invalid value '[^']*' for '--`, `' argument '[^']*' is invalid`, `\binvalid values: argument: `),
+	row("an option's value: codex 0.171, claude 2.1.332, yargs in gemini 0.61", badArgv, `invalid value '[^']*' for '--`, `' argument '[^']*' is invalid`, `\binvalid values: argument: `, `^invalid --[a-z-]+ value`),
 	row("c079", processExit("exit_nonzero", contract.StageSpawn, contract.ActionNone),
 		`(?:unknown option|unexpected argument|unrecognized (?:option|argument)) ['"]?-[a-z]\b`),
 	row("r78 c016, codex ≤0.129", badConfig, `error loading config`, `loading config\.toml`, `unknown variant`, `error parsing config`),
@@ -167,6 +167,7 @@ var modelTexts = []textRow{
 		`\bmodel\b.{0,80}(?:does not exist|not found)`, `not_found_error`, `modelnotfound`),
 	row("gemini 0.61 on Google's 400s", tooLarge("prompt_too_large"), `input token count .{0,30}exceeds the maximum`).others(),
 	row("agno-agi/agno#3505", model("model_not_supported", contract.ActionSwitchModel), `is not enabled for models/`).others(),
+	row("droid 0.225 on a model that its files do not have", model("model_not_found", contract.ActionSwitchModel), `^invalid model: `).others(),
 	row("Google's names of models", model("model_not_found", contract.ActionSwitchModel), `\bmodels/\S+ (?:is )?not found`).others(),
 }
 

@@ -18,6 +18,8 @@ func TestWordsOfRefusals(t *testing.T) {
 		{"claude", "error: unknown option '--unknown-flag'", "cli_version_incompatible"},
 		{"gemini", "Unknown arguments: unknown-flag, unknownFlag\nUsage: gemini [options] [command]", "cli_version_incompatible"},
 		{"qwen", "Missing API key for OpenAI-compatible auth.", "missing_api_key"},
+		{"droid", "Invalid --output-format value", "agent_config_invalid"},
+		{"droid", "Invalid model: custom:<text:1>-model-1\n\nAvailable <text:2>-in models:", "model_not_found"},
 		{"kimi", "error: failed to run prompt: provider local has no credential configured", "missing_api_key"},
 		{"kimi", "error: failed to run prompt: No model configured. Run `kimi` and use /login to sign in", "missing_api_key"},
 		{"gemini", `{"error":{"code":400,"message":"Function <text:8> is not enabled for models/<text:9>-model-1","status":"INVALID_ARGUMENT"}}`, "model_not_supported"},
