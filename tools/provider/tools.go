@@ -25,7 +25,7 @@ var (
 	writeTools = []string{"write", "writefile", "create", "createfile", "writetofile", "savefile"}
 	shellTools = []string{
 		"bash", "execcommand", "shellcommand", "shell", "localshell", "runshellcommand",
-		"execute", "executecommand", "runcommand", "launchprocess",
+		"execute", "executecommand", "runcommand", "runterminalcommand", "launchprocess",
 	}
 )
 

@@ -36,6 +36,7 @@ var (
 	claudeWrite = function("Write", `"file_path":{"type":"string"},"content":{"type":"string"}`, `"file_path","content"`)
 	claudeLS    = function("LS", `"path":{"type":"string"},"ignore":{"type":"array"}`, `"path"`)
 	claudeGlob  = function("Glob", `"pattern":{"type":"string"},"path":{"type":"string"}`, `"pattern"`)
+	grokRun     = function("run_terminal_command", `"command":{"type":"string"},"description":{"type":"string"},"timeout":{"type":"number"}`, `"command","description"`)
 	claudeEdit  = function("Edit", `"file_path":{"type":"string"},"old_string":{"type":"string"}`, `"file_path"`)
 )
 
@@ -64,6 +65,7 @@ func TestPickFromKnownToolLists(t *testing.T) {
 		{"claude 2.0 list", list(claudeBash, claudeGlob, claudeEdit, claudeWrite), callList, "Glob", `{"path":"/w","pattern":"*"}`},
 		{"claude 2.1.332 list", list(claudeBash, claudeEdit), callList, "Bash", `{"command":"ls"}`},
 		{"claude run", list(claudeGlob, claudeBash), callRun, "Bash", `{"command":"sh check.sh"}`},
+		{"grok 1.0 run", list(function("read_file", `"target_file":{"type":"string"}`, `"target_file"`), grokRun), callRun, "run_terminal_command", `{"command":"sh check.sh","description":"Part of the task"}`},
 		{"claude write", list(claudeBash, claudeEdit, claudeWrite), callWrite, "Write", compact(map[string]any{"file_path": "/w/a.html", "content": callWrite.Arguments.Content})},
 	}
 	for _, tt := range tests {
