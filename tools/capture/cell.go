@@ -353,6 +353,8 @@ func ended(reason string) string {
 	switch reason {
 	case transcript.ReasonNotStarted:
 		return "the program could not be started"
+	case transcript.ReasonArgsTooLong:
+		return "the program could not be started: the system takes no argument as long as this prompt"
 	case transcript.ReasonOutputLimit:
 		return fmt.Sprintf("the capture ended the run: %s of %d MiB or %d lines", reason, maxOutputBytes>>20, maxOutputLines)
 	}

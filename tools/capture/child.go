@@ -180,7 +180,7 @@ func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sand
 	var start *harness.StartError
 	if errors.As(err, &start) {
 		err = nil // a child that cannot start is an observation of its own kind
-		rec.result.Reason = transcript.ReasonNotStarted
+		rec.result.Reason = start.Reason()
 	}
 	digest, closeErr := bundle.Close()
 	rec.digest = digest

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -151,7 +152,7 @@ type Result struct {
 }
 
 // StartError says that the program could not be started. The run is recorded
-// as a spawn event with reason not_started.
+// as a spawn event with the reason that Reason returns.
 type StartError struct {
 	Path string
 	Err  error
@@ -160,6 +161,14 @@ type StartError struct {
 // Error implements error.
 func (e *StartError) Error() string {
 	return fmt.Sprintf("starting %q: %v: check that the file exists, is executable and fits this platform", e.Path, e.Err)
+}
+
+// Reason is the reason of the spawn event.
+func (e *StartError) Reason() string {
+	if errors.Is(e.Err, syscall.E2BIG) {
+		return transcript.ReasonArgsTooLong
+	}
+	return transcript.ReasonNotStarted
 }
 
 // Unwrap returns the system's error.

@@ -69,7 +69,7 @@ func (r *run) do(ctx context.Context) (Result, error) {
 	if err := r.b.start(r.spec, p); err != nil {
 		var refused *StartError
 		if errors.As(err, &refused) {
-			r.event(transcript.ProcessEvent{Event: transcript.EventSpawn, Reason: transcript.ReasonNotStarted})
+			r.event(transcript.ProcessEvent{Event: transcript.EventSpawn, Reason: refused.Reason()})
 		}
 		return Result{}, errors.Join(err, r.fail)
 	}

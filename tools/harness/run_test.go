@@ -106,6 +106,19 @@ func TestRunStartErrors(t *testing.T) {
 	}
 }
 
+// Linux takes no argument of 128 KiB; other systems set other limits.
+func TestRunArgumentTooLong(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the limit of one argument is Linux's")
+	}
+	spec := childSpec("print", strings.Repeat("x", 128<<10), "0")
+	_, err := newTestSandbox(t).Run(context.Background(), spec)
+	var se *StartError
+	if !errors.As(err, &se) || se.Reason() != transcript.ReasonArgsTooLong {
+		t.Errorf("%T, want a start error for arguments that are too long", err)
+	}
+}
+
 func TestRunRefusesNonsense(t *testing.T) {
 	s := newTestSandbox(t)
 	for want, change := range map[string]func(*Spec){

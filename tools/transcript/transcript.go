@@ -57,6 +57,7 @@ const (
 	ReasonTerminated  = "terminated"      // kill: the client's turn was over, or failed, and the CLI did not exit
 	ReasonLeftover    = "leftover_killed" // kill, after exit: descendants outlived the CLI
 	ReasonNotStarted  = "not_started"     // spawn: the program could not be started, no exit follows
+	ReasonArgsTooLong = "args_too_long"   // spawn: the same, since the system takes no such long argument
 )
 
 // The deviations of a line that its bytes alone show; Assemble sets them. The

@@ -139,6 +139,7 @@ func TestClaudeText(t *testing.T) {
 		{name: "error as the whole answer", lines: []string{"Invalid API key · Fix external API key"}, end: exited(0), result: "failed auth/invalid_api_key session_init", events: "raw", signals: "missing_terminal_event"},
 		{name: "nothing", end: exited(0), result: "failed empty_output/empty_output first_token_wait", signals: "missing_terminal_event"},
 		{name: "silent and killed", end: Ending{TimedOut: true, Idle: true, Signal: "SIGTERM"}, result: "failed timeout/inactivity_timeout first_token_wait", signals: "missing_terminal_event"},
+		{name: "prompt too long for an argument", end: Ending{NotStarted: true, ArgsTooLong: true}, result: "failed prompt_too_large/prompt_too_large prompt_send", signals: "missing_terminal_event"},
 		{name: "never started", end: Ending{NotStarted: true}, result: "failed process_exit/cli_not_installed spawn", signals: "missing_terminal_event"},
 	})
 	check(t, DialectClaudeJSON, []sample{

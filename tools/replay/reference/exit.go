@@ -30,6 +30,9 @@ func processExit(detail string, stage contract.FailureStage, action contract.Use
 // exitVerdict reads an exit code or signal. claude and codex trap signals and
 // exit with 128+n (error-texts, "Exit codes with a documented meaning").
 func exitVerdict(e Ending) verdict {
+	if e.ArgsTooLong {
+		return tooLarge("prompt_too_large")
+	}
 	if e.NotStarted {
 		return processExit("cli_not_installed", contract.StageSpawn, contract.ActionInstallCLI)
 	}

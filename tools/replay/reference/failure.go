@@ -108,7 +108,7 @@ func wholeTextIsError(agent, text string) *verdict {
 
 // classifyStderr reads stderr without the lines that are known to be harmless.
 func classifyStderr(agent string, stderr []byte) *verdict {
-	kept := tellingLines(bytes.ReplaceAll(stderr, notRecognizedGBK, notRecognized))
+	kept := tellingLines(bytes.ReplaceAll(stripTerminal(stderr), notRecognizedGBK, notRecognized))
 	if len(kept) == 0 {
 		return nil
 	}

@@ -21,6 +21,8 @@ type Ending struct {
 	Killed bool
 	// NotStarted says that there never was a process.
 	NotStarted bool
+	// ArgsTooLong says that it was for an argument that the system does not take.
+	ArgsTooLong bool
 }
 
 // EndingOf reads the process events of a transcript.
@@ -46,7 +48,8 @@ func EndingOf(t *transcript.Transcript) Ending {
 				e.Killed = true
 			}
 		case transcript.EventSpawn:
-			e.NotStarted = r.Reason == transcript.ReasonNotStarted
+			e.ArgsTooLong = r.Reason == transcript.ReasonArgsTooLong
+			e.NotStarted = e.ArgsTooLong || r.Reason == transcript.ReasonNotStarted
 		}
 	}
 	return e
