@@ -73,7 +73,7 @@ func replayFixtures(reg *store.Registry) ([]replayed, error) {
 	if err != nil {
 		return nil, err
 	}
-	observations, err := reg.Observations("")
+	observations, err := fixtureRecords(reg)
 	if err != nil {
 		return nil, err
 	}
