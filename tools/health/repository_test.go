@@ -10,8 +10,10 @@ import (
 )
 
 // neither says neither that a run succeeded nor that it failed: a hint how to
-// go on (kimi), an answer cut at its limit, a turn that ends for its tools.
-var neither = map[string]bool{"session.resume_hint": true, "length": true, "unknown": true, "tool-calls": true}
+// go on (kimi), an answer cut at its limit, a turn that ends for its tools, the
+// stop reasons of ACP that are no end of the turn by itself.
+var neither = map[string]bool{"session.resume_hint": true, "length": true, "unknown": true, "tool-calls": true, "toolUse": true,
+	"cancelled": true, "max_tokens": true, "max_turn_requests": true, "refusal": true}
 
 // Every word that a CLI of this repository's records ended with is sorted on
 // purpose: a new one must not count as "other" because nobody looked.
