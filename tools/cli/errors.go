@@ -6,12 +6,14 @@ import (
 	"errors"
 	"io/fs"
 	"net"
+	"os/exec"
 	"syscall"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/external"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
@@ -24,6 +26,7 @@ func classifyTool(err error) (code int, hint string) {
 	var probe *capture.UnknownProbeError
 	var file *agents.FileError
 	var broken *store.BrokenError
+	var adapter *external.Error
 	switch {
 	case errors.As(err, &agent):
 		if agent.Suggestion != "" {
@@ -32,6 +35,11 @@ func classifyTool(err error) (code int, hint string) {
 		return ExitUsage, ""
 	case errors.As(err, &probe):
 		return ExitUsage, didYouMean(probe.ID, contract.BasicProbes)
+	case errors.As(err, &adapter):
+		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			return ExitUsage, "see agent-contracts replay --help; a relative path is looked up from this folder"
+		}
+		return ExitCannotKnow, "docs/ADAPTERS.md says what an adapter reads and writes"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, install.ErrDiskFull):
 		return ExitCannotKnow, "free some space, for example with agent-contracts cache prune --keep-versions 1, and run the same command again"
 	case cannotInstall(err):

@@ -1,21 +1,16 @@
 package cli
 
 import (
-	"bufio"
+	"context"
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/external"
 )
-
-// adapters are the words for --adapter and the adapters' own names.
-var adapters = map[string]string{
-	"reference":   replay.AdapterReference,
-	"open-design": replay.AdapterOpenDesign,
-}
 
 func (a *app) replayCommand() *cobra.Command {
 	f := &replayFlags{}
@@ -24,44 +19,62 @@ func (a *app) replayCommand() *cobra.Command {
 		Short: "Read transcripts as a consumer does",
 		Long: `Replay gives a transcript to an adapter and prints the events that come out, one
 JSON object a line: reference is our own reading, open-design what OpenDesign
-v0.19.2 makes of the same bytes, faults included. FILE is a sanitized
-transcript, a recording of the private store, or what a CLI printed on stdout;
-- is stdin. A line on stderr says what the run came to.
+v0.19.2 makes of the same bytes, faults included, and a command is a program of
+your own that reads frames and writes events as JSON lines (docs/ADAPTERS.md).
+A value with a space or a slash is a command; exec:NAME runs a program that is
+found in PATH. FILE is a sanitized transcript, a recording of the private
+store, or what a CLI printed on stdout; - is stdin. A line on stderr says what
+the run came to, and what the adapter loses, doubles or invents against the
+reference, by kind of frame. --format json prints all of it as one document.
+
+With --coverage the paths are printed that the adapter reads, and those that it
+never reads: leaving them out, null and another value change nothing.
 
 With --all every fixture that an observation names is read again by both
-adapters and held against its goldens.
+adapters and held against its goldens; with a command as --adapter, every
+fixture is read by the command and held against the reference. --family and
+--kind choose among the fixtures.
 
-Exit codes: 0; 1 the open-design reading loses or doubles something against the
-reference, or (--all) a golden differs; 2 usage; 3 cannot know: the adapter has
-no reader for the dialect, or a FILE cannot be read.`,
+Exit codes: 0; 1 the reading loses or doubles something against the reference,
+or (--all) a golden differs; 2 usage; 3 cannot know: the adapter has no reader
+for the dialect or breaks the protocol, or a FILE cannot be read.`,
 		Example: `  agent-contracts replay fixtures/json-event-stream/sha256-….sanitized.jsonl
   claude -p hello --output-format stream-json --verbose | agent-contracts replay - --adapter open-design
+  agent-contracts replay run.jsonl --adapter open-design --format json
+  agent-contracts replay run.jsonl --adapter open-design --coverage
+  agent-contracts replay run.jsonl --adapter 'node my-adapter.mjs'
+  agent-contracts replay --all --kind codex --adapter 'node my-adapter.mjs'
   agent-contracts replay --all --format json`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(args); err != nil {
 				return err
 			}
 			if f.all {
-				return a.replayAll(f.format)
+				return a.replayAll(c.Context(), f)
 			}
-			return a.replay(f, args)
+			return a.replay(c.Context(), f, args)
 		},
 	}
-	c.Flags().StringVar(&f.adapter, "adapter", "reference", "who reads: reference or open-design")
-	c.Flags().BoolVar(&f.all, "all", false, "hold every fixture of the registry against its goldens")
-	a.kindFlag(c, &f.dialect)
+	c.Flags().StringVar(&f.adapter, "adapter", "reference", "who reads: reference, open-design, or a command")
+	c.Flags().DurationVar(&f.timeout, "adapter-timeout", external.DefaultTimeout, "how long a command may take for one transcript")
+	c.Flags().BoolVar(&f.coverage, "coverage", false, "print which paths of the frames the adapter reads")
+	c.Flags().BoolVar(&f.all, "all", false, "hold every fixture of the registry against its goldens, or a command against the reference")
+	a.dialectFlags(c, &f.dialect)
 	a.formatFlag(c, &f.format, "text", "json")
-	c.Flags().Lookup("format").Usage = "output of --all: text or json"
-	_ = c.RegisterFlagCompletionFunc("adapter", cobra.FixedCompletions([]string{"reference", "open-design"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("adapter", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"reference", "open-design"}, cobra.ShellCompDirectiveDefault // or a file
+	})
 	return c
 }
 
 type replayFlags struct {
-	adapter string
-	all     bool
-	dialect dialectFlags
-	format  format
+	adapter  string
+	timeout  time.Duration
+	coverage bool
+	all      bool
+	dialect  dialectFlags
+	format   format
 }
 
 func (f *replayFlags) check(args []string) error {
@@ -69,18 +82,25 @@ func (f *replayFlags) check(args []string) error {
 		return err
 	}
 	switch {
-	case adapters[f.adapter] == "":
-		words := []string{"reference", "open-design"}
-		return &Exit{Code: ExitUsage, Err: fmt.Errorf("unknown --adapter %q: want reference or open-design", f.adapter), Hint: didYouMean(f.adapter, words)}
+	case f.timeout <= 0:
+		return usage("--adapter-timeout %s: want a time above zero, such as 30s", f.timeout)
+	case adapters[f.adapter] == "" && !external.IsCommand(f.adapter):
+		hint := didYouMean(f.adapter, []string{"reference", "open-design"})
+		if hint == "" {
+			hint = "exec:" + oneLine(f.adapter) + " runs the program of that name"
+		}
+		return &Exit{Code: ExitUsage, Err: fmt.Errorf("unknown --adapter %q: want reference, open-design, or a command such as 'node my-adapter.mjs'", f.adapter), Hint: hint}
 	case f.all && len(args) > 0:
 		return usage("give FILEs or --all, not both")
+	case f.all && f.coverage:
+		return usage("--coverage is of FILEs, not of --all")
 	case !f.all && len(args) == 0:
 		return &Exit{Code: ExitUsage, Err: fmt.Errorf("name a FILE to replay, or --all"), Hint: "see agent-contracts replay --help"}
 	}
 	return nil
 }
 
-func (a *app) replay(f *replayFlags, files []string) error {
+func (a *app) replay(ctx context.Context, f *replayFlags, files []string) error {
 	reg, err := a.open()
 	if err != nil {
 		return err
@@ -89,52 +109,78 @@ func (a *app) replay(f *replayFlags, files []string) error {
 	if err != nil {
 		return err
 	}
-	worst := ExitOK
+	consumer, err := a.consumer(f)
+	if err != nil {
+		return err
+	}
+	out := &replayOutput{app: a, format: f.format, list: []any{}}
+	worst, err := a.replayFiles(ctx, f, files, families, consumer, out)
+	if closing := consumer.close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = out.close()
+	}
+	if err == nil && worst != ExitOK {
+		err = &Exit{Code: worst}
+	}
+	return err
+}
+
+func (a *app) replayFiles(ctx context.Context, f *replayFlags, files []string, families *contract.Families, consumer *consumer, out *replayOutput) (worst int, err error) {
 	for _, name := range files {
 		in, err := a.readTranscript(name)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		d, err := a.dialect(families, in, f.dialect)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		code, err := a.replayOne(f, in, d)
+		one := a.replayOne
+		if f.coverage {
+			one = a.coverOne
+		}
+		code, err := one(ctx, consumer, in, d, out)
 		if err != nil {
-			return fmt.Errorf("replaying %s: %w", name, err)
+			return 0, fmt.Errorf("replaying %s: %w", name, err)
 		}
 		worst = max(worst, code)
 	}
-	if worst != ExitOK {
-		return &Exit{Code: worst}
-	}
-	return nil
+	return worst, nil
 }
 
 // replayOne prints one reading and returns the exit code that it asks for.
-func (a *app) replayOne(f *replayFlags, in *input, d *contract.Dialect) (int, error) {
-	reading, err := replay.Run(adapters[f.adapter], replay.Input{Transcript: in.transcript, Agent: d.Parser, Dialect: d})
+func (a *app) replayOne(ctx context.Context, consumer *consumer, in *input, d *contract.Dialect, out *replayOutput) (int, error) {
+	ri := replay.Input{Transcript: in.transcript, Agent: d.Parser, Dialect: d}
+	reading, err := consumer.read(ctx, ri)
 	if err != nil {
 		return 0, err
 	}
+	doc := replayDocument{File: in.name, Adapter: reading.Adapter, Dialect: d.ID, Status: reading.Status, Reason: reading.Reason, Events: []replay.Event{}}
 	if reading.Status != replay.StatusOK {
 		a.warn("%s: not run: %s", in.name, reading.Reason)
-		return ExitCannotKnow, nil
+		return ExitCannotKnow, out.document(doc)
 	}
-	w := bufio.NewWriter(a.env.Stdout)
-	var line []byte
-	for _, e := range reading.Events {
-		line = append(e.AppendJSON(line[:0]), '\n')
-		_, _ = w.Write(line) // Flush reports it
+	doc.Events = append(doc.Events, reading.Events...)
+	doc.Reading = summary(in, reading)
+	code := ExitOK
+	if reading.Adapter != replay.AdapterReference {
+		h, err := heldAgainst(in, ri, reading)
+		if err != nil {
+			return 0, err
+		}
+		doc.Reference, doc.Comparison = summary(in, h.ref), &h.comparisonDocument
+		if h.Status == contract.ReplayIncompatible {
+			code = ExitFindings
+		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := out.document(doc); err != nil {
 		return 0, err
 	}
 	a.talk("%s: %s", in.name, outcome(in, reading))
-	if reading.Adapter == replay.AdapterReference {
-		return ExitOK, nil
-	}
-	return a.held(in, d, reading)
+	a.sayFindings(in, doc.Comparison)
+	return code, nil
 }
 
 // outcome says what a run came to, without a word of it.
@@ -147,24 +193,4 @@ func outcome(in *input, r *replay.Reading) string {
 		return fmt.Sprintf("%s; run %s (%s/%s)", out, r.RunResult, r.Failure.Category, r.Failure.Detail)
 	}
 	return fmt.Sprintf("%s; run %s", out, r.RunResult)
-}
-
-// aboutTheEnd are the differences that stdout alone cannot show.
-var aboutTheEnd = []replay.FindingKind{replay.MissingFailure, replay.InventedFailure, replay.OtherResult, replay.OtherClassification}
-
-// held says what the consumer's reading loses against the reference's.
-func (a *app) held(in *input, d *contract.Dialect, consumer *replay.Reading) (int, error) {
-	ref, err := replay.Reference(replay.Input{Transcript: in.transcript, Agent: d.Parser, Dialect: d})
-	if err != nil {
-		return 0, err
-	}
-	code := ExitOK
-	for _, finding := range replay.Compatible(ref, consumer).Breaking() {
-		if in.stdoutOnly() && slices.Contains(aboutTheEnd, finding.Kind) {
-			continue
-		}
-		a.warn("%s: incompatible: %s", in.name, finding)
-		code = ExitFindings
-	}
-	return code, nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,13 +32,20 @@ type replayed struct {
 	Golden string `json:"golden,omitempty"`
 }
 
-func (a *app) replayAll(f format) error {
+func (a *app) replayAll(ctx context.Context, f *replayFlags) error {
 	reg, err := a.openRecords()
 	if err != nil {
 		return err
 	}
-	rows, err := replayFixtures(reg)
-	if err != nil {
+	if adapters[f.adapter] == "" {
+		return a.conform(ctx, f, reg)
+	}
+	var rows []replayed
+	if err := eachFixture(reg, f.dialect, func(d *contract.Dialect, o *contract.Observation) error {
+		more, err := replayFixture(reg, d, o)
+		rows = append(rows, more...)
+		return err
+	}); err != nil {
 		return err
 	}
 	bad := 0
@@ -46,7 +54,7 @@ func (a *app) replayAll(f format) error {
 			bad++
 		}
 	}
-	if err := a.printReplayed(f, rows); err != nil {
+	if err := a.printReplayed(f.format, rows); err != nil {
 		return err
 	}
 	a.talk("%s read, %d not as the goldens say", count(len(rows), "reading"), bad)
@@ -58,7 +66,7 @@ func (a *app) replayAll(f format) error {
 
 func (a *app) printReplayed(f format, rows []replayed) error {
 	if f == "json" {
-		return a.printJSON(rows)
+		return a.printJSON(append([]replayed{}, rows...)) // a list, also when it is empty
 	}
 	cells := [][]string{{"status", "agent", "adapter", "fixture"}}
 	for _, r := range rows {
@@ -67,17 +75,21 @@ func (a *app) printReplayed(f format, rows []replayed) error {
 	return table(a.env.Stdout, cells)
 }
 
-// replayFixtures reads every fixture once for each agent that it stands for.
-func replayFixtures(reg *store.Registry) ([]replayed, error) {
+// eachFixture calls do once for each fixture of the dialects that the flags
+// allow and each agent that it stands for.
+func eachFixture(reg *store.Registry, f dialectFlags, do func(*contract.Dialect, *contract.Observation) error) error {
 	families, err := reg.Families()
 	if err != nil {
-		return nil, err
+		return err
+	}
+	allowed, err := matching(families, f)
+	if err != nil {
+		return err
 	}
 	observations, err := fixtureRecords(reg)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := []replayed{}
 	done := map[[3]string]bool{}
 	for i := range observations {
 		o := &observations[i].Observation
@@ -86,25 +98,31 @@ func replayFixtures(reg *store.Registry) ([]replayed, error) {
 			continue
 		}
 		done[key] = true
-		more, err := replayFixture(reg, families, o)
-		if err != nil {
-			return nil, fmt.Errorf("replaying %s: %w", o.Extensions.Fixture, err)
+		d := families.Dialect(o.Extensions.Dialect)
+		if d == nil {
+			return &dialectError{fmt.Errorf("registry/families.json has no dialect %q", o.Extensions.Dialect)}
 		}
-		rows = append(rows, more...)
+		if allowed.Dialect(d.ID) == nil {
+			continue
+		}
+		if err := do(d, o); err != nil {
+			return fmt.Errorf("replaying %s: %w", o.Extensions.Fixture, err)
+		}
 	}
-	return rows, nil
+	return nil
 }
 
-func replayFixture(reg *store.Registry, families *contract.Families, o *contract.Observation) ([]replayed, error) {
-	d := families.Dialect(o.Extensions.Dialect)
-	if d == nil {
-		return nil, &dialectError{fmt.Errorf("registry/families.json has no dialect %q", o.Extensions.Dialect)}
-	}
+// fixtureOf reads the fixture that an observation names.
+func fixtureOf(reg *store.Registry, o *contract.Observation) (*transcript.Transcript, error) {
 	b, err := reg.ReadFile(o.Extensions.Fixture)
 	if err != nil {
 		return nil, err
 	}
-	t, err := transcript.ReadSanitized(bytes.NewReader(b))
+	return transcript.ReadSanitized(bytes.NewReader(b))
+}
+
+func replayFixture(reg *store.Registry, d *contract.Dialect, o *contract.Observation) ([]replayed, error) {
+	t, err := fixtureOf(reg, o)
 	if err != nil {
 		return nil, err
 	}

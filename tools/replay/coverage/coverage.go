@@ -1,5 +1,5 @@
-// Package coverage measures which parts of a run's frames a consumer reads
-// (issue: "which paths of the shape the consumer never read"). It looks at the
+// Package coverage measures which paths of a run's frames a consumer reads and
+// which it never reads. It looks at the
 // consumer from outside, so that it is as true of a program in another language
 // as of the adapters that are built in: a path is read if the reading changes
 // when the value is left out, becomes null or gets another value, in every
@@ -16,7 +16,9 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 )
 
-// Reader reads one transcript as the consumer does.
+// Reader reads one transcript as the consumer does. An error that wraps
+// ErrBroken says that the consumer broke on this transcript and can read on
+// with the next one; of a changed transcript that is a reading like any other.
 type Reader func(replay.Input) (*replay.Reading, error)
 
 // State is what a consumer makes of the frames of a kind.
@@ -60,9 +62,10 @@ type Limits struct{ Readings, Bytes int }
 // DefaultLimits are about half a minute of a reader that is built in.
 var DefaultLimits = Limits{Readings: 20_000, Bytes: 1 << 30}
 
-// The reasons for which there is no coverage.
+// The reasons for which there is no coverage; ErrBroken only of the transcript as it is.
 var (
 	ErrNoFrames = errors.New("the transcript has no JSON frames, so there are no paths to read")
+	ErrBroken   = errors.New("the adapter broke on the transcript")
 	ErrUnstable = errors.New("the adapter gave two different readings of the same transcript, so that what a change does cannot be told")
 )
 
@@ -137,10 +140,15 @@ func (m *measurement) room(n int) bool {
 	return m.left.Readings >= n && m.left.Bytes >= n*m.frames.size
 }
 
+// read reads the transcript with a change; nil is a consumer that broke.
 func (m *measurement) read(c *change) (*replay.Reading, error) {
 	m.left.Readings--
 	m.left.Bytes -= m.frames.size
-	return m.reader(m.frames.input(m.in, c))
+	r, err := m.reader(m.frames.input(m.in, c))
+	if errors.Is(err, ErrBroken) {
+		return nil, nil
+	}
+	return r, err
 }
 
 func (m *measurement) kind(k *frameKind) (Kind, error) {

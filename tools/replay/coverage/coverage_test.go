@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -222,6 +223,17 @@ func TestNoCoverage(t *testing.T) {
 	}
 	if _, err := coverage.Of(in, moody, coverage.DefaultLimits); !errors.Is(err, coverage.ErrUnstable) {
 		t.Errorf("a reader that changes its mind: %v", err)
+	}
+	// A consumer that breaks on a changed transcript has read what was changed.
+	whole := in.Transcript.Bytes(transcript.CLIToServer, transcript.Stdout)
+	brittle := func(in replay.Input) (*replay.Reading, error) {
+		if !bytes.Equal(whole, in.Transcript.Bytes(transcript.CLIToServer, transcript.Stdout)) {
+			return nil, fmt.Errorf("%w: as it must", coverage.ErrBroken)
+		}
+		return &replay.Reading{Status: replay.StatusOK}, nil
+	}
+	if r := of(t, in, brittle); r.NeverRead != 0 || r.Read == 0 {
+		t.Errorf("of a consumer that breaks on every change: %d read, %d never", r.Read, r.NeverRead)
 	}
 	var notRun *coverage.NotRunError
 	none := in

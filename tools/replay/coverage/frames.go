@@ -228,6 +228,9 @@ func appendEdited(out, src []byte, v rawjson.Value, edits map[int][]byte) []byte
 // fingerprint is everything that a reading says of a run. What a raw event
 // quotes does not count: the consumer has not looked into it.
 func fingerprint(r *replay.Reading, raws bool) string {
+	if r == nil || r.Status != replay.StatusOK {
+		return "broken"
+	}
 	var b bytes.Buffer
 	for _, e := range r.Events {
 		switch {

@@ -57,9 +57,10 @@ var ErrTimeout = errors.New("the adapter took too long")
 // Adapter is a program that reads runs one after the other. It is not for
 // concurrent use.
 type Adapter struct {
-	opts   Options
-	proc   *process
-	single bool // the program ends after each run
+	opts  Options
+	proc  *process
+	many  bool  // the program takes run after run
+	noise int64 // bytes on stderr of programs that ended
 }
 
 // New returns an adapter. Its program is started by the first Read.
@@ -86,29 +87,27 @@ func (a *Adapter) fail(err error, format string, args ...any) error {
 	return e
 }
 
-// Read gives a run to the program and returns its reading. A program that ends
-// after a run is started again for the next one. The error is an *Error.
+// Read gives a run to the program and returns its reading. The program's input
+// ends after the run and so does the program, unless it said before that it
+// takes more runs. The error is an *Error.
 func (a *Adapter) Read(ctx context.Context, in replay.Input) (*replay.Reading, error) {
-	fresh := a.proc == nil
-	r, err := a.run(ctx, in)
-	if errors.Is(err, errEnded) && !fresh {
-		// It takes one run only, and ended well after the last one.
-		a.single = true
-		r, err = a.run(ctx, in)
-	}
-	if err == nil && a.single {
-		err = a.Close()
-	}
+	got, err := a.run(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	return r, nil
+	if !a.many {
+		if err := a.Close(); err != nil {
+			return nil, err
+		}
+		a.many = got.more
+	}
+	if got.notRun {
+		return replay.NotRun(in, a.Name(), "the adapter "+a.Name()+" has no reader for the dialect "+in.Dialect.ID), nil
+	}
+	return replay.FromEvents(in, a.Name(), got.events, got.origins, got.result), nil
 }
 
-// errEnded says that the program ended well and had nothing to say of the run.
-var errEnded = errors.New("the program ended")
-
-func (a *Adapter) run(ctx context.Context, in replay.Input) (*replay.Reading, error) {
+func (a *Adapter) run(ctx context.Context, in replay.Input) (*answers, error) {
 	if a.proc == nil {
 		p, err := start(a.opts)
 		if err != nil {
@@ -117,10 +116,13 @@ func (a *Adapter) run(ctx context.Context, in replay.Input) (*replay.Reading, er
 		a.proc = p
 	}
 	p := a.proc
-	sent := make(chan struct{})
+	sent, many := make(chan struct{}), a.many
 	go func() {
 		defer close(sent)
 		_ = send(p.stdin, in) // a program that does not listen is told by what it answers
+		if !many {
+			p.stdin.Close()
+		}
 	}()
 	got := newAnswers(stdoutLines(in.Transcript))
 	limit := time.NewTimer(a.opts.Timeout)
@@ -154,10 +156,7 @@ func (a *Adapter) run(ctx context.Context, in replay.Input) (*replay.Reading, er
 	case <-limit.C:
 		return nil, a.fail(ErrTimeout, "did not read its input within %s (--adapter-timeout)", a.opts.Timeout)
 	}
-	if got.notRun {
-		return replay.NotRun(in, a.Name(), "the adapter "+a.Name()+" has no reader for the dialect "+in.Dialect.ID), nil
-	}
-	return replay.FromEvents(in, a.Name(), got.events, got.origins, got.result), nil
+	return got, nil
 }
 
 // ended explains a stdout that ended before line n and before the result.
@@ -169,11 +168,12 @@ func (a *Adapter) ended(n int, limit <-chan time.Time) error {
 	case <-limit:
 		return a.fail(ErrTimeout, "closed its output without a result and did not end within %s (--adapter-timeout)", a.opts.Timeout)
 	}
+	p.untilQuiet(limit)
 	switch {
 	case p.waitErr != nil:
 		return a.fail(p.waitErr, "ended with %s before its result", exitWord(p.waitErr))
 	case n == 1:
-		return a.fail(errEnded, "ended without an answer: want events and a last line with kind result")
+		return a.fail(nil, "ended without an answer: want events and a last line with kind result")
 	}
 	return a.fail(nil, "ended without a result: its last line has kind result")
 }
@@ -204,20 +204,17 @@ func (a *Adapter) Close() error {
 	case <-limit.C:
 		return a.fail(ErrTimeout, "did not end within %s of the end of its input (--adapter-timeout)", a.opts.Timeout)
 	}
+	p.untilQuiet(limit.C)
 	if p.waitErr != nil {
 		return a.fail(p.waitErr, "ended with %s after its result", exitWord(p.waitErr))
 	}
+	a.noise += p.stderr.Load()
 	a.proc = nil
 	return nil
 }
 
-// Stderr returns how many bytes the running program wrote on stderr so far.
-func (a *Adapter) Stderr() int64 {
-	if a.proc == nil {
-		return 0
-	}
-	return a.proc.stderr.Load()
-}
+// Stderr returns how many bytes the programs that were closed wrote on stderr.
+func (a *Adapter) Stderr() int64 { return a.noise }
 
 func exitWord(err error) string {
 	var exit *exec.ExitError

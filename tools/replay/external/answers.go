@@ -49,6 +49,7 @@ type answers struct {
 	result  replay.Result
 	done    bool
 	notRun  bool
+	more    bool // the program takes more runs
 }
 
 func newAnswers(lines []int) *answers {
@@ -73,10 +74,10 @@ func (a *answers) take(line []byte) error {
 	case "read":
 		return a.read(v)
 	case "result":
-		a.done = true
+		a.done, a.more = true, v.Get("more_runs").Bool()
 		return a.takeResult(v)
 	case "not_run":
-		a.done, a.notRun = true, true
+		a.done, a.notRun, a.more = true, true, v.Get("more_runs").Bool()
 		return nil
 	case "":
 		return fmt.Errorf("want an event with a type, or a kind: read, result or not_run")

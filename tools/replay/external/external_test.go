@@ -111,10 +111,7 @@ func fake(mode string) {
 			default:
 				fmt.Printf(`{"type":"raw","line":%q}`+"\n", in.Text())
 			case strings.Contains(in.Text(), `"kind":"end"`):
-				fmt.Println(`{"kind":"result","reported_result":"turn.completed","usage":{"input_tokens":7,"output_tokens":1.5e9}}`)
-				if mode == "echo-once" {
-					return
-				}
+				fmt.Printf(`{"kind":"result","reported_result":"turn.completed","usage":{"input_tokens":7,"output_tokens":1.5e9},"more_runs":%v}`+"\n", mode == "echo")
 			}
 		}
 	}
@@ -180,8 +177,8 @@ func TestWhatGoesIn(t *testing.T) {
 	}
 }
 
-// TestManyRuns: one program reads run after run; one that takes a single run
-// is started again.
+// TestManyRuns: a program that takes more runs reads on, another one is started
+// again for each.
 func TestManyRuns(t *testing.T) {
 	for _, mode := range []string{"echo", "echo-once"} {
 		a := adapter(t, mode)

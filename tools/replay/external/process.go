@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"sync/atomic"
+	"time"
 )
 
 // process is one run of the program.
@@ -16,6 +17,7 @@ type process struct {
 	lines   chan []byte // of stdout; nil for one that is too long; closed at the end
 	stop    chan struct{}
 	stderr  atomic.Int64
+	quiet   chan struct{} // closed when stderr has ended
 	exited  chan struct{}
 	waitErr error // once exited is closed
 }
@@ -24,7 +26,7 @@ func start(o Options) (*process, error) {
 	cmd := exec.Command(o.Command[0], o.Command[1:]...)
 	cmd.Dir = o.Dir
 	ownGroup(cmd)
-	p := &process{cmd: cmd, lines: make(chan []byte, 64), stop: make(chan struct{}), exited: make(chan struct{})}
+	p := &process{cmd: cmd, lines: make(chan []byte, 64), stop: make(chan struct{}), quiet: make(chan struct{}), exited: make(chan struct{})}
 	// Pipes of our own: Wait must not close an end that is still being read.
 	outR, outW, err := os.Pipe()
 	if err != nil {
@@ -45,6 +47,7 @@ func start(o Options) (*process, error) {
 	}
 	go p.readLines(outR)
 	go func() {
+		defer close(p.quiet)
 		defer errR.Close()
 		_, _ = io.Copy(counter{&p.stderr}, errR)
 	}()
@@ -111,4 +114,13 @@ func (p *process) kill() {
 	p.stdin.Close()
 	killGroup(p.cmd)
 	<-p.exited
+}
+
+// untilQuiet waits until all of stderr is counted; who holds it open longer
+// than the limit is not waited for.
+func (p *process) untilQuiet(limit <-chan time.Time) {
+	select {
+	case <-p.quiet:
+	case <-limit:
+	}
 }

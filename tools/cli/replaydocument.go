@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"bufio"
+	"slices"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
+)
+
+// replayDocument is what replay --format json says of one FILE.
+type replayDocument struct {
+	File    string         `json:"file"`
+	Adapter string         `json:"adapter"`
+	Dialect string         `json:"dialect"`
+	Status  string         `json:"status"` // ok or not_run
+	Reason  string         `json:"reason,omitempty"`
+	Events  []replay.Event `json:"events"`
+	Reading *readSummary   `json:"reading,omitempty"`
+	// Reference and Comparison are of a consumer, not of the reference itself.
+	Reference  *readSummary        `json:"reference,omitempty"`
+	Comparison *comparisonDocument `json:"comparison,omitempty"`
+}
+
+// readSummary is what a reading says of the run as a whole. What the CLI
+// reported and what we make of the run stand side by side.
+type readSummary struct {
+	ReportedResult string                          `json:"reported_result,omitempty"`
+	RunResult      contract.RunResult              `json:"run_result,omitempty"`
+	Failure        *contract.FailureClassification `json:"failure,omitempty"`
+	Usage          map[string]int64                `json:"usage,omitempty"`
+	Usefulness     map[string]int                  `json:"usefulness,omitempty"`
+}
+
+type comparisonDocument struct {
+	Status   contract.ReplayStatus  `json:"status"`
+	Findings []replay.Finding       `json:"findings"`
+	ByFrame  []replay.FrameFindings `json:"by_frame_kind"`
+}
+
+func summary(in *input, r *replay.Reading) *readSummary {
+	if r.Status != replay.StatusOK {
+		return nil
+	}
+	s := &readSummary{ReportedResult: r.ReportedResult, RunResult: r.RunResult, Failure: r.Failure, Usage: r.Usage, Usefulness: r.Usefulness}
+	if in.stdoutOnly() { // nobody knows
+		s.RunResult, s.Failure = "", nil
+	}
+	return s
+}
+
+// aboutTheEnd are the differences that stdout alone cannot show.
+var aboutTheEnd = []replay.FindingKind{replay.MissingFailure, replay.InventedFailure, replay.OtherResult, replay.OtherClassification}
+
+// held is a consumer's reading held against the reference's.
+type held struct {
+	ref *replay.Reading
+	comparisonDocument
+}
+
+func heldAgainst(in *input, ri replay.Input, consumer *replay.Reading) (*held, error) {
+	ref, err := replay.Reference(ri)
+	if err != nil {
+		return nil, err
+	}
+	frames, err := replay.FindingsByFrame(ri, ref, consumer)
+	if err != nil {
+		return nil, err
+	}
+	c := replay.Compatible(ref, consumer)
+	out := &held{ref, comparisonDocument{Status: c.Status, Findings: c.Findings, ByFrame: []replay.FrameFindings{}}}
+	if c.Status == contract.ReplayNotRun || !in.stdoutOnly() {
+		out.ByFrame = append(out.ByFrame, frames...)
+		return out, nil
+	}
+	beyond := func(f replay.Finding) bool { return slices.Contains(aboutTheEnd, f.Kind) }
+	out.Findings = slices.DeleteFunc(out.Findings, beyond)
+	for _, f := range frames {
+		f.Findings = slices.DeleteFunc(f.Findings, func(x replay.FrameFinding) bool { return beyond(x.Finding) })
+		if len(f.Findings) > 0 {
+			out.ByFrame = append(out.ByFrame, f)
+		}
+	}
+	out.Status = contract.ReplayCompatible
+	if len(out.Findings) > 0 && out.Findings[0].Breaks {
+		out.Status = contract.ReplayIncompatible
+	}
+	return out, nil
+}
+
+// sayFindings says what breaks: of the whole run, then by kind of frame.
+func (a *app) sayFindings(in *input, c *comparisonDocument) {
+	if c == nil {
+		return
+	}
+	for _, f := range c.Findings {
+		if f.Breaks {
+			a.warn("%s: incompatible: %s", in.name, f)
+		}
+	}
+	for _, k := range c.ByFrame {
+		var words []string
+		for _, f := range k.Findings {
+			if f.Breaks {
+				words = append(words, f.String())
+			}
+		}
+		if len(words) > 0 {
+			a.warn("%s: of %s: %s", in.name, k.FrameKind, strings.Join(words, "; "))
+		}
+	}
+}
+
+// replayOutput prints what replay finds: as it comes in text, as one list in
+// JSON.
+type replayOutput struct {
+	app    *app
+	format format
+	list   []any
+}
+
+func (o *replayOutput) document(d replayDocument) error {
+	if o.format == "json" {
+		o.list = append(o.list, d)
+		return nil
+	}
+	w := bufio.NewWriter(o.app.env.Stdout)
+	for _, e := range d.Events {
+		_, _ = w.Write(append(e.JSON(), '\n')) // Flush reports it
+	}
+	return w.Flush()
+}
+
+func (o *replayOutput) close() error {
+	if o.format == "json" {
+		return o.app.printJSON(o.list)
+	}
+	return nil
+}
