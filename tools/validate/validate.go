@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
@@ -166,6 +165,3 @@ func (v *validation) fixture(f string) {
 		v.report("FIXTURE-SYNTAX", f, "", "%v", err)
 	}
 }
-
-// adapters says which golden belongs to which adapter.
-var adapters = []string{capture.AdapterOpenDesign, capture.AdapterReference}
