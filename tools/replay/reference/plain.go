@@ -1,6 +1,8 @@
 package reference
 
 import (
+	"strings"
+
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -15,4 +17,11 @@ type plain struct {
 
 func (p *plain) frame(rawjson.Value, []byte) {}
 
-func (p *plain) outcome() outcome { return outcome{plain: true, before: p.before} }
+func (p *plain) outcome() outcome {
+	return outcome{plain: true, before: p.before, printsRetries: plainRetry}
+}
+
+// plainRetry knows the notice of a retry of qwen 0.24, which only stderr has.
+func plainRetry(norm string) bool {
+	return strings.HasPrefix(norm, "retrying in ") && strings.Contains(norm, " (attempt ")
+}

@@ -265,6 +265,9 @@ func (r *Reader) judgePlain(e Ending, o outcome) {
 	case e.Cancelled:
 		r.cancel()
 	case e.TimedOut:
+		if text != "" {
+			o.printsRetries = nil // an answer followed
+		}
 		r.judgeTimeout(e, o)
 	case e.NotStarted || !clean(e) || e.Killed:
 		r.judgeExit(e, o)
