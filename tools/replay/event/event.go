@@ -228,7 +228,13 @@ func (e Event) AppendJSON(out []byte) []byte {
 
 // JSON returns the event as one compact JSON object without HTML escaping.
 // Use it to write events: encoding/json escapes <, > and & again.
-func (e Event) JSON() []byte { return e.AppendJSON(nil) }
+func (e Event) JSON() []byte {
+	size := len("{}\n")
+	for _, f := range e.fields {
+		size += len(f.Key) + len(f.Value.text) + len(`"":"",`)
+	}
+	return e.AppendJSON(make([]byte, 0, size+size/8))
+}
 
 // MarshalJSON implements json.Marshaler.
 func (e Event) MarshalJSON() ([]byte, error) { return e.JSON(), nil }

@@ -191,6 +191,9 @@ func (s *speech) piece(r *run, text string) {
 	if s.seg == nil {
 		s.seg, s.from = r.newSegment(), r.items.n
 	}
+	if len(s.pieces) == cap(s.pieces) {
+		s.pieces = slices.Grow(s.pieces, len(s.pieces)+16) // append alone would copy a long text's more often
+	}
 	s.pieces = append(s.pieces, text)
 	r.delta(s.seg, text)
 }

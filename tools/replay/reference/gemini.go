@@ -51,10 +51,11 @@ func (g *gemini) message(v rawjson.Value, frame []byte) {
 		if !v.Get("delta").Bool() {
 			g.speech.end(g.r)
 		}
-		if v.Get("content").Str() != "" {
+		piece := v.Get("content").Str()
+		if piece != "" {
 			g.errors.survived(g.r)
 		}
-		g.speech.piece(g.r, v.Get("content").Str())
+		g.speech.piece(g.r, piece)
 	case "user": // the prompt
 		g.speech.end(g.r)
 	default:
