@@ -86,6 +86,18 @@ func SessionPlace(agent *contract.Agent, v Version, probe, profile string) (stri
 	return l.SessionID, nil
 }
 
+// FirstRun returns the probe whose launch starts the run before a probe's own:
+// that of the probe before, unless a launch of the profile is made for it.
+func FirstRun(agent *contract.Agent, probe, before, profile string) string {
+	own := contract.FirstRun(probe)
+	for _, l := range agent.Launches {
+		if l.Profile == profile && slices.Contains(l.Probes, own) {
+			return own
+		}
+	}
+	return before
+}
+
 func gatedFlags(agent *contract.Agent, l *contract.AgentLaunch) (flags []string) {
 	if agent.HelpProbe == nil {
 		return nil

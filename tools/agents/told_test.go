@@ -75,7 +75,6 @@ func TestToldProbes(t *testing.T) {
 	for _, tt := range []struct{ probe, profile, argv string }{
 		{"resume-session", contract.ProfileProduction, "resume"},
 		{"resume-session", contract.ProfileCompatible, ""}, // told by an argv, and only by that
-		{contract.FirstRun("resume-session"), contract.ProfileProduction, "run"},
 		{"mcp-injection", contract.ProfileProduction, "run"},
 		{"mcp-injection", contract.ProfileCompatible, "other"},
 		{"image-attachment", contract.ProfileProduction, ""},
@@ -100,6 +99,22 @@ func TestToldProbes(t *testing.T) {
 			if d := cmp.Diff([]HomeFile{{contract.WorkspacePrefix + ".mcp.json", "/run/w"}}, l.HomeFiles); d != "" {
 				t.Error(d)
 			}
+		}
+	}
+}
+
+// The run before is started as the probe before it, unless a launch says
+// otherwise.
+func TestFirstRun(t *testing.T) {
+	agent := &contract.Agent{Launches: []contract.AgentLaunch{
+		{Profile: contract.ProfileProduction},
+		{Profile: contract.ProfileCompatible, Probes: []string{"resume-session-first"}},
+	}}
+	for profile, want := range map[string]string{
+		contract.ProfileProduction: "chat-text-success", contract.ProfileCompatible: "resume-session-first",
+	} {
+		if got := FirstRun(agent, "resume-session", "chat-text-success", profile); got != want {
+			t.Errorf("%s: %s, want %s", profile, got, want)
 		}
 	}
 }

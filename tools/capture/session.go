@@ -23,7 +23,7 @@ import (
 func (c *capturer) makeSession(ctx context.Context, job *cellJob, rec *recorded, sandbox *harness.Sandbox, server *provider.Server) (string, error) {
 	first := *job
 	first.probe = job.probe.Before
-	first.cell.Probe = contract.FirstRun(job.probe.ID)
+	first.cell.Probe = agents.FirstRun(job.agent, job.probe.ID, first.probe.ID, job.cell.Profile)
 	minted := agents.NewUUID()
 	if err := c.prepare(&first, rec, minted, minted); err != nil {
 		return "", err
