@@ -1,0 +1,275 @@
+package replay_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime/metrics"
+	"strings"
+	"testing"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/normalize"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/reference"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+)
+
+// One target for each dialect: whatever a CLI prints, both adapters read it to
+// the end, read it alike however the pipe cuts it, and keep no more than it
+// said. docs/benchmarks/fuzz.md has the campaigns.
+
+func FuzzCodex(f *testing.F)      { fuzzDialect(f, "codex", "codex") }
+func FuzzCodexMsg(f *testing.F)   { fuzzDialect(f, "codex-msg", "codex") }
+func FuzzClaude(f *testing.F)     { fuzzDialect(f, "claude", "claude") }
+func FuzzClaudeJSON(f *testing.F) { fuzzDialect(f, "claude-json", "claude") }
+func FuzzQwen(f *testing.F)       { fuzzDialect(f, "qwen", "qwen") }
+func FuzzQoder(f *testing.F)      { fuzzDialect(f, "qoder", "qoder", seedClaudeLike) }
+func FuzzAmp(f *testing.F)        { fuzzDialect(f, "amp", "amp", seedClaudeLike) }
+func FuzzOpenCode(f *testing.F)   { fuzzDialect(f, "opencode", "opencode") }
+func FuzzGemini(f *testing.F)     { fuzzDialect(f, "gemini", "gemini") }
+func FuzzKimi(f *testing.F)       { fuzzDialect(f, "kimi", "kimi") }
+func FuzzCursor(f *testing.F)     { fuzzDialect(f, "cursor-agent", "cursor-agent", seedCursor) }
+func FuzzCopilot(f *testing.F)    { fuzzDialect(f, "copilot", "copilot") }
+func FuzzDroid(f *testing.F)      { fuzzDialect(f, "droid", "droid") }
+func FuzzPiJSON(f *testing.F)     { fuzzDialect(f, "pi-json", "pi") }
+func FuzzPlain(f *testing.F)      { fuzzDialect(f, "plain", "qwen") }
+
+// Seeds of the dialects of which no fixture is committed.
+const (
+	seedCursor = `{"type":"system","subtype":"init","session_id":"s","model":"Auto"}
+{"type":"thinking","subtype":"delta","text":"h"}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"ha"}]},"timestamp_ms":1}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"ha"}]},"model_call_id":"m"}
+{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"readToolCall":{"args":{"path":"/w/p"}}}}
+{"type":"tool_call","subtype":"completed","call_id":"c","tool_call":{"readToolCall":{"args":{"path":"/w/p"},"result":{"success":{"content":"x"}}}}}
+{"type":"error","message":"Connection lost"}
+{"type":"result","subtype":"success","is_error":false,"result":"ha","usage":{"inputTokens":3,"outputTokens":2}}
+`
+	seedClaudeLike = `{"type":"system","subtype":"init","session_id":"s"}
+{"type":"assistant","message":{"id":"m","model":"x","content":[{"type":"text","text":"ha"},{"type":"thinking","thinking":"h"},{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}],"usage":{"input_tokens":1}},"parent_tool_use_id":null}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"x"}],"is_error":true}]}}
+{"type":"assistant","message":{"content":[]},"error":{"code":"x","message":"Not logged in"}}
+{"type":"result","subtype":"success","is_error":false,"result":"ha","error":"e","usage":{"output_tokens":1}}
+`
+)
+
+// maxSeed keeps seeds small: the fuzzer changes a short one faster.
+const maxSeed = 6 << 10
+
+func fuzzDialect(f *testing.F, id, agent string, seeds ...string) {
+	var families contract.Families
+	if err := json.Unmarshal(registryFile(f, "families.json"), &families); err != nil {
+		f.Fatal(err)
+	}
+	d := families.Dialect(id)
+	if d == nil {
+		f.Fatalf("no dialect %s in the registry", id)
+	}
+	n := len(seeds)
+	for _, s := range seeds {
+		f.Add([]byte(s), []byte("Not logged in"), 1, uint64(n))
+	}
+	seedFixtures(f, &families, id, func(stdout, stderr []byte, code int) {
+		n++
+		f.Add(stdout, stderr, code, uint64(n))
+	})
+	if n == 0 {
+		f.Fatalf("no seed for %s", id)
+	}
+	f.Fuzz(func(t *testing.T, stdout, stderr []byte, code int, cut uint64) {
+		r := &fuzzRun{dialect: d, agent: agent, stdout: stdout, stderr: stderr, code: code, cut: cut}
+		before := allocated()
+		r.reference(t)
+		r.openDesign(t)
+		if used, limit := allocated()-before, uint64(16<<20+2000*(len(stdout)+len(stderr))); used > limit {
+			t.Errorf("reading %d bytes several times took %d bytes of memory", len(stdout), used)
+		}
+	})
+}
+
+// seedFixtures gives what committed fixtures of a dialect printed.
+func seedFixtures(f *testing.F, families *contract.Families, id string, add func(stdout, stderr []byte, code int)) {
+	f.Helper()
+	err := filepath.WalkDir(filepath.Join("..", "..", "fixtures"), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		t, err := transcript.ReadSanitized(file)
+		if err != nil {
+			return err
+		}
+		d, err := normalize.DetectDialect(families, t)
+		if err != nil {
+			return nil // a fixture that needs to be told its dialect
+		}
+		stdout := head(t.Bytes(transcript.CLIToServer, transcript.Stdout))
+		switch {
+		case d.ID == "claude" && (id == "claude-json" || id == "qwen"):
+			if id == "claude-json" {
+				stdout = []byte("[" + strings.ReplaceAll(strings.TrimSpace(string(stdout)), "\n", ",") + "]\n")
+			}
+		case d.ID != id:
+			return nil
+		}
+		code := 0
+		if c, _, _ := t.Exit(); c != nil {
+			code = *c
+		}
+		add(stdout, head(t.Bytes(transcript.CLIToServer, transcript.Stderr)), code)
+		return nil
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// head returns the first lines of a stream, its last one included.
+func head(b []byte) []byte {
+	if len(b) <= maxSeed {
+		return b
+	}
+	last := bytes.LastIndexByte(b[:len(b)-1], '\n') + 1
+	end := bytes.LastIndexByte(b[:maxSeed], '\n') + 1
+	return append(bytes.Clone(b[:end]), b[last:]...)
+}
+
+type fuzzRun struct {
+	dialect        *contract.Dialect
+	agent          string
+	stdout, stderr []byte
+	code           int
+	cut            uint64
+}
+
+// chunks cuts b as a pipe might. The same cut gives the same chunks.
+func (r *fuzzRun) chunks(b []byte) [][]byte {
+	random := rand.New(rand.NewPCG(r.cut, uint64(len(b))))
+	var out [][]byte
+	for len(b) > 0 {
+		n := 1 + random.IntN(min(len(b), 1+random.IntN(200)))
+		out = append(out, b[:n])
+		b = b[n:]
+	}
+	return out
+}
+
+func (r *fuzzRun) input() replay.Input {
+	t := &transcript.Transcript{Records: append(records(transcript.Stdout, r.stdout), records(transcript.Stderr, r.stderr)...)}
+	t.Records = append(t.Records, transcript.Record{Dir: transcript.Process, Event: transcript.EventExit, ExitCode: &r.code})
+	return replay.Input{Transcript: t, Agent: r.agent, Dialect: r.dialect}
+}
+
+// reference holds the reference's reading of the whole against that of chunks.
+func (r *fuzzRun) reference(t *testing.T) {
+	t.Helper()
+	read := func(chunks ...[]byte) *reference.Reading {
+		in, err := reference.NewReader(r.dialect, r.agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range chunks {
+			in.Stdout(c)
+		}
+		in.Stderr(r.stderr)
+		return in.Close(reference.Ending{ExitCode: &r.code})
+	}
+	whole := read(r.stdout)
+	if cut := read(r.chunks(r.stdout)...); !reflect.DeepEqual(whole, cut) {
+		t.Error("the reference's reading depends on chunk borders")
+	}
+	if size := r.events(t, whole.Events); size > 64<<10+16*(len(r.stdout)+len(r.stderr)) {
+		t.Errorf("the reference made %d bytes of events of %d bytes", size, len(r.stdout))
+	}
+	if text := len(whole.Text); text > 4*len(r.stdout) {
+		t.Errorf("the reference made %d bytes of text of %d bytes", text, len(r.stdout))
+	}
+	if (whole.Failure == nil) != (whole.RunResult == contract.RunSuccess) {
+		t.Errorf("a %s and its failure do not go together", whole.RunResult)
+	}
+}
+
+// events checks that events are JSON objects with a type and returns the size
+// of all.
+func (r *fuzzRun) events(t *testing.T, events []event.Event) int {
+	t.Helper()
+	size := 0
+	for _, e := range events {
+		line := e.JSON()
+		size += len(line)
+		if e.Type() == "" || !json.Valid(line) {
+			t.Error("an event is not a JSON object with a type")
+		}
+	}
+	return size
+}
+
+// openDesign holds the events of OpenDesign's parser for the whole against
+// those for chunks, and both readings against each other.
+func (r *fuzzRun) openDesign(t *testing.T) {
+	t.Helper()
+	ref, err := replay.Reference(r.input())
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := replay.OpenDesign(r.input())
+	if err != nil {
+		t.Fatal(err)
+	}
+	replay.Compatible(ref, consumer)
+	for _, reading := range []*replay.Reading{ref, consumer} {
+		if _, err := replay.GoldenBytes(reading); err != nil {
+			t.Error("a reading has no golden")
+		}
+	}
+	if consumer.Status != replay.StatusOK {
+		return
+	}
+	if whole, cut := r.parse(t, r.stdout), r.parse(t, r.chunks(r.stdout)...); whole != cut {
+		t.Error("OpenDesign's events depend on chunk borders")
+	}
+}
+
+// parse returns the events of OpenDesign's parser. Plain text is shown chunk
+// by chunk, and a marker or control sequence that is cut in two is not seen
+// (fault of v0.19.2): of it only that it ends is checked.
+func (r *fuzzRun) parse(t *testing.T, chunks ...[]byte) string {
+	t.Helper()
+	p, err := opendesign.New(r.dialect.Parser, opendesign.Options{SuppressHTMLArtifacts: r.agent == "claude"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []event.Event
+	for _, c := range chunks {
+		events = append(events, p.Feed(c)...)
+	}
+	events = append(events, p.Flush()...)
+	r.events(t, events)
+	if r.dialect.Parser == "plain" {
+		return ""
+	}
+	var b strings.Builder
+	for _, e := range events {
+		b.Write(e.JSON())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// allocated returns how many bytes this process has allocated so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
