@@ -57,6 +57,8 @@ type Launch struct {
 	// Env is the child's whole environment, sorted KEY=value.
 	Env         []string
 	StdinMode   contract.StdinMode
+	Client      string // contract.ClientStrict, or the consumer's own
+	SessionMode string
 	HomeFiles   []HomeFile
 	ProviderAPI contract.ProviderAPI
 	// Secrets are the values of the credential variables, for the redactor.
@@ -150,7 +152,7 @@ func NewLaunch(agent *contract.Agent, v Version, probe, profile string, vars Var
 	if err != nil {
 		return nil, err
 	}
-	out := &Launch{Profile: l.Profile, Dialect: l.Dialect, StdinMode: l.StdinMode}
+	out := &Launch{Profile: l.Profile, Dialect: l.Dialect, StdinMode: l.StdinMode, Client: l.Client, SessionMode: l.SessionMode}
 	if out.ArgvTemplate, err = argvTemplate(agent, l, vars.Help); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
 	"github.com/nexu-io/open-design-agent-contracts/tools/provider"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
-	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/rpc"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -174,7 +173,7 @@ func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sand
 	}
 	spec.Stdin, spec.Script = stdinFor(rec.launch, job.probe.Prompt)
 	if rec.launch.StdinMode == contract.StdinRPC {
-		spec.Stdin, spec.Script = newRPC(rec.launch.Dialect, rpc.Options{Cwd: rec.ws.cwd, Prompt: job.probe.Prompt, ResumeSessionID: rec.resume})
+		spec.Stdin, spec.Script = newRPC(rec.launch, job.probe, rec.ws, rec.resume)
 	}
 	rec.result, err = sandbox.Run(ctx, spec)
 	var start *harness.StartError

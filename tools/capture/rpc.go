@@ -1,13 +1,22 @@
 package capture
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture/acpclient"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/harness"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/rpc"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/reference"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
 // exitGrace is how long a CLI has to exit after the end of its stdin. The
@@ -15,23 +24,52 @@ import (
 // would be a matter of the machine's load (research, "Stability").
 const exitGrace = 6 * time.Second
 
-// rpcScript is the client of a two-way protocol: the consumer's own session.
+// rpcScript is the client of a two-way protocol.
 type rpcScript struct {
 	session rpc.Session
 	lines   rpc.Lines
+	moment  contract.ClientMoment // when to cancel; "" for never, or done
 }
 
-// newRPC returns the first frames and the script of a session in the dialect.
-func newRPC(dialect string, opts rpc.Options) (harness.Stdin, harness.Script) {
-	s := &rpcScript{session: rpc.NewPi(opts)}
-	if dialect == reference.DialectACP {
+// newRPC returns the first frames and the script of a session in the launch's
+// dialect.
+func newRPC(l *agents.Launch, probe *Probe, ws *workspace, resume string) (harness.Stdin, harness.Script) {
+	var client contract.ScenarioClient
+	if c := probe.Scenario.Client; c != nil {
+		client = *c
+	}
+	s := &rpcScript{moment: client.CancelAfter}
+	opts := rpc.Options{Cwd: ws.cwd, Prompt: probe.Prompt, ResumeSessionID: resume}
+	switch {
+	case l.Dialect == reference.DialectPiRPC:
+		s.session = rpc.NewPi(opts)
+	case l.Client == contract.ClientStrict:
+		s.session = acpclient.New(acpclient.Options{
+			Cwd: ws.cwd, Prompt: probe.Prompt, Load: resume, Mode: l.SessionMode, Permission: client.Permission, Files: ws,
+		})
+	default:
 		s.session = rpc.NewACP(opts)
 	}
 	in := harness.Stdin{Mode: contract.StdinRPC}
 	for _, a := range s.do(s.session.Start()) {
 		in.Data = append(in.Data, a.Write...)
 	}
+	in.Data = spoil(in.Data, client.Hello)
 	return in, s
+}
+
+// spoil puts the probe's fault into the first frame.
+func spoil(frame []byte, hello contract.ClientHello) []byte {
+	version := []byte(`"protocolVersion":1`)
+	switch hello {
+	case contract.HelloWrongVersion:
+		return bytes.Replace(frame, version, []byte(`"protocolVersion":9999`), 1)
+	case contract.HelloInvalid:
+		return bytes.Replace(frame, append(version, ','), nil, 1)
+	case contract.HelloGarbage:
+		return append([]byte("this line is no JSON\n"), frame...)
+	}
+	return frame
 }
 
 // Output implements harness.Script.
@@ -42,8 +80,16 @@ func (s *rpcScript) Output(stream transcript.Stream, chunk []byte) []harness.Act
 	var out []harness.Action
 	for _, m := range s.lines.Feed(chunk) {
 		out = append(out, s.do(s.session.Message(m))...)
+		if s.moment != "" && momentOf(m) == s.moment {
+			out = append(out, s.cancel()...)
+		}
 	}
 	return out
+}
+
+func (s *rpcScript) cancel() []harness.Action {
+	s.moment = ""
+	return s.do(s.session.Abort())
 }
 
 func (s *rpcScript) do(actions []rpc.Action) []harness.Action {
@@ -51,7 +97,11 @@ func (s *rpcScript) do(actions []rpc.Action) []harness.Action {
 	for _, a := range actions {
 		switch a.Kind {
 		case rpc.Send:
-			out = append(out, harness.Action{Write: append(a.Value.AppendJSON(nil), '\n')})
+			frame := a.Value.AppendJSON(nil)
+			out = append(out, harness.Action{Write: append(frame, '\n')})
+			if s.moment == contract.MomentPrompt && isPrompt(frame) {
+				out = append(out, s.cancel()...)
+			}
 		case rpc.EndStdin:
 			out = append(out, harness.Action{CloseStdin: true, Terminate: true, TerminateAfter: max(a.KillAfter, exitGrace)})
 		case rpc.Kill:
@@ -59,4 +109,67 @@ func (s *rpcScript) do(actions []rpc.Action) []harness.Action {
 		}
 	}
 	return out
+}
+
+func isPrompt(frame []byte) bool {
+	v, err := rawjson.Parse(frame)
+	return err == nil && (v.Get("method").IsStr("session/prompt") || v.Get("type").IsStr("prompt"))
+}
+
+// momentOf returns the moment that a message of the agent is, or "".
+func momentOf(message string) contract.ClientMoment {
+	v, err := rawjson.Parse([]byte(message))
+	if err != nil {
+		return ""
+	}
+	if v.Get("method").IsStr("session/request_permission") {
+		return contract.MomentPermission
+	}
+	u := v.At("params", "update")
+	status := u.Get("status").Str()
+	switch kind := u.Get("sessionUpdate").Str(); {
+	case kind == "agent_message_chunk" || v.At("assistantMessageEvent", "type").IsStr("text_delta"):
+		return contract.MomentText
+	case kind == "tool_call" || v.Get("type").IsStr("tool_execution_start"):
+		return contract.MomentTool
+	case kind == "tool_call_update" && (status == "completed" || status == "failed") || v.Get("type").IsStr("tool_execution_end"):
+		return contract.MomentToolResult
+	}
+	return ""
+}
+
+// ReadFile implements acpclient.Files: the agent's own workspace, and nothing
+// that a link in it leads to.
+func (w *workspace) ReadFile(path string) ([]byte, error) {
+	root, rel, err := w.inside(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	return root.ReadFile(rel)
+}
+
+// WriteFile implements acpclient.Files.
+func (w *workspace) WriteFile(path string, content []byte) error {
+	root, rel, err := w.inside(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	if err := root.WriteFile(rel, content, 0o644); err != nil || w.uid == 0 {
+		return err
+	}
+	return root.Lchown(rel, w.uid, w.gid)
+}
+
+func (w *workspace) inside(path string) (*os.Root, string, error) {
+	rel, err := filepath.Rel(w.cwd, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil, "", fmt.Errorf("opening a file for the agent: %w", errors.Join(fs.ErrPermission, err))
+	}
+	root, err := os.OpenRoot(w.cwd)
+	if err != nil {
+		return nil, "", fmt.Errorf("opening a file for the agent: %w", err)
+	}
+	return root, rel, nil
 }

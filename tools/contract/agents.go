@@ -133,6 +133,12 @@ const (
 	ProfileCompatible = "compatible" // the nearest argv that the release accepts, or its own event stream
 )
 
+// The clients of two-way protocols.
+const (
+	ClientOpenDesign = "open-design"
+	ClientStrict     = "strict"
+)
+
 // AgentLaunch is one way to start the CLI. The first launch whose profile,
 // version and probe fit is used.
 type AgentLaunch struct {
@@ -146,6 +152,12 @@ type AgentLaunch struct {
 	StdinMode StdinMode `json:"stdin_mode"`
 	// Env holds variables of this launch alone, with template variables.
 	Env map[string]string `json:"env,omitempty"`
+	// Client is who talks to the CLI in a two-way protocol: "" or
+	// ClientOpenDesign for the consumer's session, ClientStrict for one that
+	// keeps to the protocol's specification. SessionMode is the session mode
+	// that the latter asks for.
+	Client      string `json:"client,omitempty"`
+	SessionMode string `json:"session_mode,omitempty"`
 	// SessionID is where the run before this one printed the session's id: the
 	// names of members, joined by dots, in one of its frames. Empty: the host
 	// minted it, {uuid} of that run.

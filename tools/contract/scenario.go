@@ -31,6 +31,9 @@ type Scenario struct {
 	Turns []ScenarioTurn `json:"turns"`
 	// Interrupt, if set, sends the CLI a signal in the middle of its work.
 	Interrupt *ScenarioInterrupt `json:"interrupt,omitempty"`
+	// Client says what the client of a two-way protocol does; nil is the
+	// ordinary course.
+	Client *ScenarioClient `json:"client,omitempty"`
 	// Fault changes the run on its way to the recorder; nil for a real run.
 	Fault      *Fault         `json:"fault,omitempty"`
 	Extensions map[string]any `json:"extensions,omitempty"`
@@ -209,6 +212,9 @@ func (s *Scenario) Validate() error {
 	}
 	if s.Interrupt != nil {
 		s.Interrupt.check(len(s.Turns), bad)
+	}
+	if s.Client != nil {
+		s.Client.check(bad)
 	}
 	if len(s.Turns) > 0 && !seen[0] {
 		bad("turns: none answers a request without tool results")

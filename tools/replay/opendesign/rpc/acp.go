@@ -123,12 +123,14 @@ func (s *ACP) open(out *actions) {
 		s.request(out, StageLoad, str("sessionId", s.opts.ResumeSessionID), str("cwd", s.opts.Cwd))
 		return
 	}
-	s.request(out, StageNew, str("cwd", s.opts.Cwd), event.F("mcpServers", s.servers()))
+	s.request(out, StageNew, str("cwd", s.opts.Cwd), event.F("mcpServers", Servers(s.opts.MCPServers, s.opts.EnvMap)))
 }
 
-func (s *ACP) servers() event.Value {
-	list := make([]event.Value, len(s.opts.MCPServers))
-	for i, m := range s.opts.MCPServers {
+// Servers spells MCP servers as session/new has them; envMap gives their
+// variables as an object instead of a list.
+func Servers(servers []MCPServer, envMap bool) event.Value {
+	list := make([]event.Value, len(servers))
+	for i, m := range servers {
 		typ := m.Type
 		if typ == "" {
 			typ = "stdio"
@@ -138,7 +140,7 @@ func (s *ACP) servers() event.Value {
 			args[j] = event.String(arg)
 		}
 		var env event.Value
-		if s.opts.EnvMap {
+		if envMap {
 			var fields []event.Field
 			for _, e := range m.Env {
 				fields = append(fields, str(e.Name, e.Value))

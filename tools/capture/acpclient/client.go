@@ -1,0 +1,236 @@
+// Package acpclient is the client of the capture profile strict: it keeps to
+// the Agent Client Protocol's specification, version 1, where OpenDesign
+// v0.19.2 does not. It offers files and terminals and answers for them, checks
+// the protocol's version, cancels with a notification, and closes stdin only
+// when the turn is over.
+//
+// Terminals are played: what an agent would run in one is not run, since its
+// own tools are what a capture is about.
+package acpclient
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/rpc"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+)
+
+// ProtocolVersion is the version of ACP that the client speaks.
+const ProtocolVersion = 1
+
+// exitGrace is how long an agent has to exit after the end of its stdin.
+const exitGrace = 5 * time.Second
+
+// Files is the workspace that the agent may read and write through the client.
+// Paths are absolute, as the agent spells them.
+type Files interface {
+	ReadFile(path string) ([]byte, error)
+	WriteFile(path string, content []byte) error
+}
+
+// Options are what the client knows before the session starts.
+type Options struct {
+	Cwd    string // absolute
+	Prompt string
+	// Load is the session to continue, "" for a new one.
+	Load string
+	// Mode is the session mode to ask for, "" for the agent's own.
+	Mode string
+	// Permission is the answer to every permission question.
+	Permission contract.ClientPermission
+	// Version replaces the protocol version that the client offers; 0 leaves it.
+	Version    int
+	MCPServers []rpc.MCPServer
+	Files      Files
+}
+
+// Client is one session. It implements rpc.Session.
+type Client struct {
+	opts      Options
+	lastID    int
+	pending   map[string]string // our requests: id → method
+	sessionID string
+	questions []event.Value // ids of unanswered permission questions
+	hold      bool          // questions wait for the cancel
+	terminals int
+	over      bool
+	outcome   rpc.Outcome
+	out       []rpc.Action
+}
+
+// New returns a client.
+func New(opts Options) *Client {
+	return &Client{opts: opts, pending: map[string]string{}, hold: opts.Permission == contract.PermissionCancel}
+}
+
+// Outcome implements rpc.Session.
+func (c *Client) Outcome() rpc.Outcome { return c.outcome }
+
+func (c *Client) take() []rpc.Action {
+	out := c.out
+	c.out = nil
+	return out
+}
+
+func (c *Client) send(fields ...event.Field) {
+	all := append([]event.Field{event.F("jsonrpc", event.String("2.0"))}, fields...)
+	c.out = append(c.out, rpc.Action{Kind: rpc.Send, Value: event.Object(all...)})
+}
+
+func (c *Client) request(method string, params ...event.Field) {
+	c.lastID++
+	c.pending[strconv.Itoa(c.lastID)] = method
+	c.send(event.F("id", event.Number(float64(c.lastID))), text("method", method), event.F("params", event.Object(params...)))
+}
+
+func (c *Client) answer(id event.Value, result event.Value) {
+	c.send(event.F("id", id), event.F("result", result))
+}
+
+func (c *Client) refuse(id event.Value, code int, message string) {
+	c.send(event.F("id", id), event.F("error", event.Object(event.F("code", event.Number(float64(code))), text("message", message))))
+}
+
+func text(key, s string) event.Field { return event.F(key, event.String(s)) }
+
+// Start implements rpc.Session.
+func (c *Client) Start() []rpc.Action {
+	version := c.opts.Version
+	if version == 0 {
+		version = ProtocolVersion
+	}
+	yes := event.Bool(true)
+	c.request("initialize", event.F("protocolVersion", event.Number(float64(version))),
+		event.F("clientCapabilities", event.Object(
+			event.F("fs", event.Object(event.F("readTextFile", yes), event.F("writeTextFile", yes))), event.F("terminal", yes))),
+		event.F("clientInfo", event.Object(text("name", "agent-contracts"), text("version", contract.ToolVersion))))
+	return c.take()
+}
+
+// Message implements rpc.Session.
+func (c *Client) Message(line string) []rpc.Action {
+	v, err := rawjson.Parse([]byte(line))
+	if err != nil || v.Kind() != rawjson.Object || c.over {
+		return nil
+	}
+	switch method := v.Get("method").Str(); {
+	case method != "" && v.Get("id").Exists():
+		c.asked(method, event.Of(v.Get("id")), v.Get("params"))
+	case method != "":
+	default:
+		c.answered(v)
+	}
+	return c.take()
+}
+
+func (c *Client) answered(v rawjson.Value) {
+	key := string(v.Get("id").Raw())
+	method, known := c.pending[key]
+	if !known {
+		return
+	}
+	delete(c.pending, key)
+	if v.Get("error").Exists() {
+		c.failed(method, v.Get("error"))
+		return
+	}
+	result := v.Get("result")
+	switch method {
+	case "initialize":
+		if n := result.Get("protocolVersion"); n.Kind() != rawjson.Number || n.Float() != ProtocolVersion {
+			c.fail("the agent speaks another version of the protocol")
+			return
+		}
+		c.open()
+	case "session/new", "session/load":
+		c.opened(result)
+	case "session/set_mode":
+		c.prompt()
+	case "session/prompt":
+		c.outcome.Completed = true
+		c.end()
+	}
+}
+
+func (c *Client) open() {
+	method, fields := "session/new", []event.Field{text("cwd", c.opts.Cwd), event.F("mcpServers", rpc.Servers(c.opts.MCPServers, false))}
+	if c.opts.Load != "" {
+		method, fields = "session/load", append([]event.Field{text("sessionId", c.opts.Load)}, fields...)
+	}
+	c.request(method, fields...)
+}
+
+func (c *Client) opened(result rawjson.Value) {
+	c.sessionID = result.Get("sessionId").Str()
+	if c.sessionID == "" {
+		c.sessionID = c.opts.Load // the answer to session/load need not repeat it
+	}
+	if c.sessionID == "" {
+		c.fail("the agent gave no session id")
+		return
+	}
+	if c.opts.Mode != "" {
+		c.request("session/set_mode", text("sessionId", c.sessionID), text("modeId", c.opts.Mode))
+		return
+	}
+	c.prompt()
+}
+
+func (c *Client) prompt() {
+	part := event.Object(text("type", "text"), text("text", c.opts.Prompt))
+	c.request("session/prompt", text("sessionId", c.sessionID), event.F("prompt", event.Array(part)))
+}
+
+// failed handles an error answer: only a mode may be refused.
+func (c *Client) failed(method string, e rawjson.Value) {
+	if method == "session/set_mode" {
+		c.prompt()
+		return
+	}
+	c.fail(e.Get("message").Str())
+}
+
+func (c *Client) fail(message string) {
+	c.outcome.Fatal = true
+	c.out = append(c.out, rpc.Action{Kind: rpc.Emit, Channel: rpc.ChannelError, Value: event.Object(text("message", message))})
+	c.end()
+}
+
+// end closes stdin; an agent that stays is ended later.
+func (c *Client) end() {
+	c.over = true
+	c.out = append(c.out, rpc.Action{Kind: rpc.EndStdin, KillAfter: exitGrace})
+}
+
+// Exit implements rpc.Session.
+func (c *Client) Exit(int, string) []rpc.Action {
+	c.outcome.Fatal = c.outcome.Fatal || !c.over
+	c.over = true
+	return nil
+}
+
+// Fail implements rpc.Session.
+func (c *Client) Fail(message string) []rpc.Action {
+	if !c.over {
+		c.fail(message)
+	}
+	return c.take()
+}
+
+// Abort implements rpc.Session: a notification, and "cancelled" for every
+// question that waits. The turn ends with the agent's answer.
+func (c *Client) Abort() []rpc.Action {
+	if c.over || c.outcome.Aborted || c.sessionID == "" {
+		return nil
+	}
+	c.outcome.Aborted = true
+	c.send(text("method", "session/cancel"), event.F("params", event.Object(text("sessionId", c.sessionID))))
+	for _, id := range c.questions {
+		c.answer(id, outcome("cancelled", event.Value{}))
+	}
+	c.questions = nil
+	return c.take()
+}

@@ -1,0 +1,113 @@
+package acpclient
+
+import (
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
+)
+
+// JSON-RPC error codes of the answers.
+const (
+	codeMethodNotFound = -32601
+	codeNotFound       = -32002 // ACP: resource not found
+	codeInternal       = -32603
+)
+
+// asked answers a request of the agent. What the protocol does not have is
+// refused as JSON-RPC wants it: qwen waits for that.
+func (c *Client) asked(method string, id event.Value, params rawjson.Value) {
+	switch method {
+	case "session/request_permission":
+		c.permission(id, params.Get("options"))
+	case "fs/read_text_file":
+		c.read(id, params)
+	case "fs/write_text_file":
+		c.write(id, params)
+	case "terminal/create":
+		c.terminals++
+		c.answer(id, event.Object(text("terminalId", "terminal-"+strconv.Itoa(c.terminals))))
+	case "terminal/output":
+		c.answer(id, event.Object(text("output", ""), event.F("truncated", event.Bool(false)), event.F("exitStatus", ended)))
+	case "terminal/wait_for_exit":
+		c.answer(id, ended)
+	case "terminal/kill", "terminal/release":
+		c.answer(id, event.Object())
+	default:
+		c.refuse(id, codeMethodNotFound, "Method not found")
+	}
+}
+
+var ended = event.Object(event.F("exitCode", event.Number(0)), event.F("signal", event.Null))
+
+func outcome(word string, option event.Value) event.Value {
+	fields := []event.Field{text("outcome", word)}
+	if option.Exists() {
+		fields = append(fields, event.F("optionId", option))
+	}
+	return event.Object(event.F("outcome", event.Object(fields...)))
+}
+
+// permission chooses an option by its kind; a kind that the protocol does not
+// have is never chosen (case 065). A refusal is an option too: "cancelled" is
+// for a turn that was cancelled.
+func (c *Client) permission(id event.Value, options rawjson.Value) {
+	if c.outcome.Aborted {
+		c.answer(id, outcome("cancelled", event.Value{}))
+		return
+	}
+	if c.hold {
+		c.questions = append(c.questions, id)
+		return
+	}
+	kinds := []string{"allow_once", "allow_always"}
+	if c.opts.Permission == contract.PermissionReject {
+		kinds = []string{"reject_once", "reject_always"}
+	}
+	for _, kind := range kinds {
+		for o := range options.Children() {
+			if o.Get("kind").IsStr(kind) {
+				c.answer(id, outcome("selected", event.Of(o.Get("optionId"))))
+				return
+			}
+		}
+	}
+	c.answer(id, outcome("cancelled", event.Value{}))
+}
+
+func (c *Client) read(id event.Value, params rawjson.Value) {
+	b, err := c.opts.Files.ReadFile(params.Get("path").Str())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.refuse(id, codeNotFound, "Resource not found")
+	case err != nil:
+		c.refuse(id, codeInternal, "Internal error")
+	default:
+		c.answer(id, event.Object(text("content", window(string(b), params))))
+	}
+}
+
+// window is the part of a text that the agent asked for: limit lines from
+// line, counted from 1.
+func window(content string, params rawjson.Value) string {
+	lines := strings.SplitAfter(content, "\n")
+	if from := int(params.Get("line").Float()); from > 1 {
+		lines = lines[min(from-1, len(lines)):]
+	}
+	if limit := params.Get("limit"); limit.Kind() == rawjson.Number && limit.Float() >= 0 {
+		lines = lines[:min(int(limit.Float()), len(lines))]
+	}
+	return strings.Join(lines, "")
+}
+
+func (c *Client) write(id event.Value, params rawjson.Value) {
+	if err := c.opts.Files.WriteFile(params.Get("path").Str(), []byte(params.Get("content").Str())); err != nil {
+		c.refuse(id, codeInternal, "Internal error")
+		return
+	}
+	c.answer(id, event.Object())
+}
