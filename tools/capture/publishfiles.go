@@ -28,13 +28,18 @@ func derivedFiles(tx *store.Transaction, r *CellResult, fam contract.ProtocolFam
 	}
 	p.fixture = fixture
 	files := map[string][]byte{fixture: []byte(r.Fixture)}
-	if g := r.Goldens[AdapterOpenDesign]; g != "" {
-		p.openDesign = store.GoldenPath(AdapterOpenDesign, fam, sig, content, first)
-		files[p.openDesign] = []byte(g)
-	}
-	if g := r.Goldens[AdapterReference]; g != "" {
-		p.reference = store.GoldenPath(AdapterReference, fam, sig, content, first)
-		files[p.reference] = []byte(g)
+	for adapter, place := range map[string]*string{AdapterOpenDesign: &p.openDesign, AdapterReference: &p.reference} {
+		g := r.Goldens[adapter]
+		if g == "" {
+			continue
+		}
+		*place, err = goldenPlace(tx, []byte(g), func(kind string) string {
+			return store.GoldenPath(adapter, fam, sig, content, first, kind)
+		})
+		if err != nil {
+			return nil, p, err
+		}
+		files[*place] = []byte(g)
 	}
 	wanted, err := shapeWanted(tx, r)
 	if err != nil || !wanted {
@@ -42,6 +47,32 @@ func derivedFiles(tx *store.Transaction, r *CellResult, fam contract.ProtocolFam
 	}
 	files[r.Shape.Path()], err = contract.Encode(r.Shape)
 	return files, p, err
+}
+
+// goldenPlace returns the place of a golden: the general one of its fixture,
+// unless that holds another agent's reading.
+func goldenPlace(tx *store.Transaction, golden []byte, place func(kind string) string) (string, error) {
+	general := place("")
+	there, err := tx.ReadFile(general)
+	if errors.Is(err, fs.ErrNotExist) {
+		return general, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var theirs, ours struct {
+		Agent string `json:"agent"`
+	}
+	if err := json.Unmarshal(there, &theirs); err != nil {
+		return "", fmt.Errorf("reading %s: %w", general, err)
+	}
+	if err := json.Unmarshal(golden, &ours); err != nil {
+		return "", fmt.Errorf("reading a new golden: %w", err)
+	}
+	if theirs.Agent == ours.Agent {
+		return general, nil
+	}
+	return place(ours.Agent), nil
 }
 
 // shapeWanted reports whether the result's shape is to be written: there is

@@ -51,9 +51,14 @@ func FixturePath(f contract.ProtocolFamily, shape contract.Digest, content contr
 }
 
 // GoldenPath returns the place of an adapter's reading of a fixture. adapter is
-// open-design-parser or reference.
-func GoldenPath(adapter string, f contract.ProtocolFamily, shape, content contract.Digest, first bool) string {
-	return path.Join("goldens", adapter, f.Dir(), shape.FileName()+contentPart(content, first)+".events.json")
+// open-design-parser or reference. Two agents may share a fixture (OpenCode and
+// its forks when they print nothing) and are read apart: kind is "" for the
+// first of them and the agent's id for others (FINE-PRINT 3).
+func GoldenPath(adapter string, f contract.ProtocolFamily, shape, content contract.Digest, first bool, kind string) string {
+	if kind != "" {
+		kind = "." + kind
+	}
+	return path.Join("goldens", adapter, f.Dir(), shape.FileName()+contentPart(content, first)+kind+".events.json")
 }
 
 func contentPart(content contract.Digest, first bool) string {

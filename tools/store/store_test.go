@@ -248,7 +248,8 @@ func TestPaths(t *testing.T) {
 		{ObservationPath("codex", "0.133.0", "linux-x64", at, "p"), "observations/codex/0.133.0/linux-x64/2026-06-27T100000.123Z.p.observation.json"},
 		{FixturePath(contract.FamilyEvents, d, d, true), "fixtures/json-event-stream/" + d.FileName() + ".sanitized.jsonl"},
 		{FixturePath(contract.FamilyACP, d, d, false), "fixtures/acp-json-rpc/" + d.FileName() + "." + d.Hex()[:12] + ".transcript.jsonl"},
-		{GoldenPath("reference", contract.FamilyClaude, d, d, true), "goldens/reference/claude-stream-json/" + d.FileName() + ".events.json"},
+		{GoldenPath("reference", contract.FamilyClaude, d, d, true, "amp"), "goldens/reference/claude-stream-json/" + d.FileName() + ".amp.events.json"},
+		{GoldenPath("reference", contract.FamilyClaude, d, d, true, ""), "goldens/reference/claude-stream-json/" + d.FileName() + ".events.json"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %s, want %s", c.got, c.want)
