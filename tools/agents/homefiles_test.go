@@ -42,3 +42,22 @@ func TestHomeFileOfAProbe(t *testing.T) {
 		}
 	}
 }
+
+// A launch that names a probe speaks for its own profile: the launches of
+// another one still take what a HOME file tells.
+func TestLaunchOfAProbeInAnotherProfile(t *testing.T) {
+	agent := *registryAgents(t).Agent("codex")
+	own := agent.Launches[len(agent.Launches)-1]
+	own.Profile, own.Probes = contract.ProfileCompatible, []string{"bad-config"}
+	agent.Launches = append([]contract.AgentLaunch{own}, agent.Launches...)
+	v, err := ParseToken(&agent, "0.171.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for profile, want := range map[string]int{contract.ProfileProduction: 0, contract.ProfileCompatible: 1} {
+		l, err := selectLaunch(&agent, v, "bad-config", profile)
+		if err != nil || len(l.Probes) != want {
+			t.Errorf("%s: %+v, %v", profile, l, err)
+		}
+	}
+}

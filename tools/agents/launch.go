@@ -119,7 +119,7 @@ func selectLaunch(agent *contract.Agent, v Version, probe, profile string) (*con
 		if l.Profile != profile || len(l.Probes) > 0 && !slices.Contains(l.Probes, probe) {
 			continue
 		}
-		if len(l.Probes) == 0 && needsTelling(agent, probe) {
+		if len(l.Probes) == 0 && needsTelling(agent, probe, profile) {
 			continue
 		}
 		in, err := v.In(l.Versions)
@@ -135,12 +135,15 @@ func selectLaunch(agent *contract.Agent, v Version, probe, profile string) (*con
 
 // needsTelling reports whether a probe needs a launch that names it: the version
 // probe is never a chat's, and what the agent is told by an argv is not told
-// without it. What a HOME file tells works with every launch.
-func needsTelling(agent *contract.Agent, probe string) bool {
+// without it. What a HOME file tells works with every launch of a profile that
+// names none for the probe.
+func needsTelling(agent *contract.Agent, probe, profile string) bool {
 	if probe == contract.VersionProbeID {
 		return true
 	}
-	named := slices.ContainsFunc(agent.Launches, func(l contract.AgentLaunch) bool { return slices.Contains(l.Probes, probe) })
+	named := slices.ContainsFunc(agent.Launches, func(l contract.AgentLaunch) bool {
+		return l.Profile == profile && slices.Contains(l.Probes, probe)
+	})
 	file := slices.ContainsFunc(agent.HomeFiles, func(f contract.AgentHomeFile) bool { return slices.Contains(f.Probes, probe) })
 	return slices.Contains(contract.ToldProbes, probe) && (named || !file)
 }
