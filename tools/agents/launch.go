@@ -78,6 +78,15 @@ func HelpArgs(agent *contract.Agent, v Version, probe, profile string) ([]string
 	return agent.HelpProbe.Args, nil
 }
 
+// Dialect returns the id of the dialect that a launch is to speak.
+func Dialect(agent *contract.Agent, v Version, probe, profile string) (string, error) {
+	l, err := selectLaunch(agent, v, probe, profile)
+	if err != nil {
+		return "", err
+	}
+	return l.Dialect, nil
+}
+
 // SessionPlace returns where a run that is to be resumed prints its session's
 // id, as contract.AgentLaunch.SessionID says; "" if the host minted it.
 func SessionPlace(agent *contract.Agent, v Version, probe, profile string) (string, error) {

@@ -116,9 +116,16 @@ func MakePlan(ctx context.Context, opts Options) (*Plan, error) {
 		}
 		plan.Notes = append(plan.Notes, notes...)
 		for _, cell := range cells(a, version, launchable(a, version, probes, plan), t.Profile, max(opts.Repeat, 1)) {
-			if !slices.ContainsFunc(plan.Cells, func(c Cell) bool { return c.ID == cell.ID }) { // a target given twice
-				plan.Cells = append(plan.Cells, cell)
+			if slices.ContainsFunc(plan.Cells, func(c Cell) bool { return c.ID == cell.ID }) {
+				continue // a target given twice
 			}
+			if why, err := faultless(opts.Registry, a, cell); err != nil {
+				return nil, err
+			} else if why != "" {
+				plan.Notes = append(plan.Notes, why)
+				continue
+			}
+			plan.Cells = append(plan.Cells, cell)
 		}
 	}
 	if len(plan.Cells) == 0 {

@@ -1,11 +1,15 @@
 package capture
 
 import (
+	"fmt"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/harness"
 	"github.com/nexu-io/open-design-agent-contracts/tools/harness/fault"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
 // A run whose probe has a fault, and a transcript that somebody wrote, are
@@ -24,6 +28,31 @@ func (p *Probe) inject(spec *harness.Spec, dialect string) (*fault.Injector, err
 	}
 	spec.Filter = i
 	return i, nil
+}
+
+// faultless says why a cell has no place for its probe's fault: a run without
+// frames has none to break. It is "" for every other cell.
+func faultless(reg *store.Registry, a *contract.Agent, cell Cell) (string, error) {
+	p, err := LoadProbe(reg, cell.Probe)
+	if err != nil || p.Scenario.Fault == nil || p.Scenario.Fault.Line == 0 {
+		return "", err
+	}
+	families, err := reg.Families()
+	if err != nil {
+		return "", err
+	}
+	v, err := agents.ParseToken(a, cell.Version)
+	if err != nil {
+		return "", err
+	}
+	id, err := agents.Dialect(a, v, cell.Probe, cell.Profile)
+	if err != nil {
+		return "", err
+	}
+	if d := families.Dialect(id); d != nil && d.Transport == contract.TransportPlain {
+		return fmt.Sprintf("%s: %s (%s) has no frame that a fault could break: it prints plain text", a.ID, cell.Probe, cell.Profile), nil
+	}
+	return "", nil
 }
 
 // synthetic makes the record of a run with a fault and puts it into the result.

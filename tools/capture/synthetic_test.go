@@ -162,3 +162,19 @@ func TestReportOfSynthetic(t *testing.T) {
 		t.Errorf("exit code %d for a broken expectation", code)
 	}
 }
+
+// Plain text has no frame to break; where it ends early it can still be cut.
+func TestFaultsOfPlainText(t *testing.T) {
+	reg := newRegistry(t)
+	qwen := agent(t, reg, "qwen")
+	for probe, planned := range map[string]bool{"malformed-json": false, "unknown-event": false, "partial-line": true, "exit-without-output": true, "chat-text-success": true} {
+		why, err := faultless(reg, qwen, Cell{Agent: "qwen", Version: "0.24.4", Probe: probe, Profile: contract.ProfileProduction})
+		must(t, err)
+		if planned != (why == "") {
+			t.Errorf("%s: %q", probe, why)
+		}
+		if why, err = faultless(reg, qwen, Cell{Agent: "qwen", Version: "0.24.4", Probe: probe, Profile: contract.ProfileCompatible}); err != nil || why != "" {
+			t.Errorf("%s as a stream: %q, %v", probe, why, err)
+		}
+	}
+}
