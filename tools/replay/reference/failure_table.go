@@ -102,7 +102,7 @@ var localTexts = []textRow{
 	row("r78 c016, codex ≤0.129", badConfig, `error loading config`, `loading config\.toml`, `unknown variant`, `error parsing config`),
 	row("qwen 0.24 on a broken settings file", badConfig, `cannot read .{0,40}sandbox policy from`).others(),
 	row("opencode 1.18", badConfig, `configuration is invalid at`).others(),
-	row("opencode 1.18 prints its usage, and no reason, for an argument that it refuses", badArgv, `^opencode run \[message`).only("opencode"),
+	row("opencode 1.18 prints its usage, and no reason, for an argument that it refuses", badArgv, `^opencode (?:run \[message|acp\b)`).only("opencode"),
 	row("pi 1.6 on a provider that its files do not have", badConfig, `\bunknown provider "`).others(),
 	row("claude 2.1.332 on a broken file of its own", badConfig, `configuration error in`),
 	row("codex: wire_api chat was refused in 0.100", badConfig, `wire_api`, `model provider \S+ not found`),

@@ -14,6 +14,7 @@ func TestWordsOfRefusals(t *testing.T) {
 		{"claude", "error: option '--output-format <format>' argument 'no-such-format' is invalid.", "agent_config_invalid"},
 		{"gemini", "Invalid values:\n  Argument: output-format, <text:1>: \"no-such-format\"", "agent_config_invalid"},
 		{"opencode", "opencode run [message..]\n\nrun opencode with a message", "agent_config_invalid"},
+		{"opencode", "opencode acp\n\nstart ACP (Agent Client Protocol) server", "agent_config_invalid"},
 		{"pi", "Error: Unknown option: --unknown-flag", "cli_version_incompatible"},
 		{"claude", "error: unknown option '--unknown-flag'", "cli_version_incompatible"},
 		{"gemini", "Unknown arguments: unknown-flag, unknownFlag\nUsage: gemini [options] [command]", "cli_version_incompatible"},
