@@ -35,7 +35,7 @@ type copilotText struct {
 func newCopilot(r *run) *copilot { return &copilot{r: r, thoughts: map[string]bool{}} }
 
 // quietCopilot are known frames without content for the transcript.
-var quietCopilot = set("session.skills_loaded", "session.mcp_servers_loaded", "session.mcp_server_status_changed", "session.background_tasks_changed", "session.task_complete",
+var quietCopilot = set("session.skills_loaded", "session.mcp_servers_loaded", "session.mcp_server_status_changed", "session.mcp_server_tools_loaded", "session.background_tasks_changed", "session.task_complete",
 	"session.start", "session.resume", "session.idle", "session.shutdown", "session.title_changed", "session.usage_info", "session.compaction_start",
 	"session.compaction_complete", "session.truncation", "session.model_change", "session.mode_changed", "session.custom_agents_updated", "session.extensions_loaded",
 	"session.context_changed", "session.handoff", "session.snapshot_rewind", "session.workspace_file_changed", "user.message", "system.message", "system.notification",
