@@ -63,10 +63,13 @@ const (
 	AnswerAnswered AnswerStatus = "answered"
 	AnswerDeclined AnswerStatus = "declined"
 	AnswerExpired  AnswerStatus = "expired"
+	// AnswerUnresolved fills a partial answer: others of the same step were
+	// answered and this one was left out (FINE-PRINT 20).
+	AnswerUnresolved AnswerStatus = "unresolved"
 )
 
 // AnswerStatuses lists every status.
-var AnswerStatuses = []AnswerStatus{AnswerAnswered, AnswerDeclined, AnswerExpired}
+var AnswerStatuses = []AnswerStatus{AnswerAnswered, AnswerDeclined, AnswerExpired, AnswerUnresolved}
 
 // Answer is a person's reply to one Request.
 type Answer struct {
@@ -158,7 +161,7 @@ func checkAnswer(c *checker, a *Answer) {
 		if !has {
 			c.report("ANS-DATA-MISSING", "/data", "an answered request needs data")
 		}
-	case AnswerDeclined, AnswerExpired:
+	case AnswerDeclined, AnswerExpired, AnswerUnresolved:
 		if has {
 			c.report("ANS-DATA-UNEXPECTED", "/data", "a request that was %s has no data", a.Status)
 		}
