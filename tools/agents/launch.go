@@ -144,15 +144,14 @@ func selectLaunch(agent *contract.Agent, v Version, probe, profile string) (*con
 
 // needsTelling reports whether a probe needs a launch that names it: the version
 // probe is never a chat's, and what the agent is told by an argv is not told
-// without it. What a HOME file tells works with every launch, unless one names
-// the probe: then an argv does, in whichever profile. Only a launch over RPC
-// speaks for its own profile alone, since it tells within the protocol.
+// without it. What a HOME file tells works with every launch of a profile that
+// names none for the probe.
 func needsTelling(agent *contract.Agent, probe, profile string) bool {
 	if probe == contract.VersionProbeID {
 		return true
 	}
 	named := slices.ContainsFunc(agent.Launches, func(l contract.AgentLaunch) bool {
-		return (l.Profile == profile || l.StdinMode != contract.StdinRPC) && slices.Contains(l.Probes, probe)
+		return l.Profile == profile && slices.Contains(l.Probes, probe)
 	})
 	file := slices.ContainsFunc(agent.HomeFiles, func(f contract.AgentHomeFile) bool { return slices.Contains(f.Probes, probe) })
 	return slices.Contains(contract.ToldProbes, probe) && (named || !file)

@@ -68,14 +68,14 @@ func TestToldProbes(t *testing.T) {
 		{Profile: contract.ProfileCompatible, Dialect: "codex", Versions: "*", Argv: []string{"other"}, StdinMode: contract.StdinText},
 		{Profile: "rpc", Dialect: "codex", Versions: "*", Probes: []string{"mcp-injection"}, Argv: []string{"serve"}, StdinMode: contract.StdinRPC},
 	}
-	agent.HomeFiles = []contract.AgentHomeFile{{Path: "x.json", Probes: []string{"resume-session"}, Text: "prepared"}, {Path: contract.WorkspacePrefix + ".mcp.json", Probes: []string{"mcp-injection"}, Text: "{cwd}"}}
+	agent.HomeFiles = []contract.AgentHomeFile{{Path: contract.WorkspacePrefix + ".mcp.json", Probes: []string{"mcp-injection"}, Text: "{cwd}"}}
 	v, err := ParseToken(&agent, "0.171.0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ probe, profile, argv string }{
 		{"resume-session", contract.ProfileProduction, "resume"},
-		{"resume-session", contract.ProfileCompatible, ""}, // a file prepares it, but only an argv tells it
+		{"resume-session", contract.ProfileCompatible, ""}, // told by an argv, and only by that
 		{"mcp-injection", contract.ProfileProduction, "run"},
 		{"mcp-injection", contract.ProfileCompatible, "other"},
 		{"mcp-injection", "rpc", "serve"},
