@@ -262,6 +262,10 @@ var ToldProbes = []string{
 	"model-probe", "resume-session", "resume-missing", "image-attachment",
 	"mcp-injection", "mcp-failure", "mcp-unavailable",
 	"bad-config", "stderr-only-failure", "max-turns",
+	// Those of two-way protocols.
+	"permission-request", "permission-rejected", "permission-cancelled",
+	"rpc-cancel", "rpc-cancel-text", "rpc-cancel-early", "rpc-cancel-late",
+	"acp-handshake-failure", "acp-handshake-invalid", "acp-handshake-garbage",
 }
 
 // FirstRun is the name under which a launch says how the first run of a probe
