@@ -108,7 +108,7 @@ var localTexts = []textRow{
 	row("codex: wire_api chat was refused in 0.100", badConfig, `wire_api`, `model provider \S+ not found`),
 	row("r79, codex outside a git repository", badConfig, `not running in a trusted directory`, `not inside a trusted directory`),
 	row("r75 r83 r84 r85 c031", lostSession, `no conversation found with session id`, `no saved session found`,
-		`\bsession not found`, `\bsession "[^"]*" not found`, `session id not found`, `no session found matching`, `no previous sessions found`, `no rollout found`, `session 已绑定`),
+		`\bsession not found`, `\bsession "[^"]*" not found`, `session id not found`, `no session found matching`, `no previous sessions found`, `no session, task, or name `, `no rollout found`, `session 已绑定`),
 	row("r76", processExit("git_bash_missing", contract.StageSpawn, contract.ActionFixConfig), `requires git-bash`),
 	row("r87", processExit("spawn_enoexec", contract.StageSpawn, contract.ActionInstallCLI), `exec format error`),
 	row("r88 r89", notInstalled, `is not recognized as an internal or external command`, `不是内部或外部命令`, `\bspawn \S+ enoent`,

@@ -12,6 +12,7 @@ func TestLostSessionTexts(t *testing.T) {
 		"kimi":     "error: failed to run prompt: Session \"0199a213-81c0-7800-8aa1-bbab2a035a53\" not found.\n",                                      // 2.1.0
 		"qwen":     "No saved session found with ID 0199a213-81c0-7800-8aa1-bbab2a035a53. Run `qwen --resume` without an ID.\n",                       // 0.24.4
 		"pi":       "No session found matching '0199a213-81c0-7800-8aa1-bbab2a035a53'\n",                                                              // 1.6.0
+		"copilot":  "Error: No session, task, or name matched '0199a213-81c0-7800-8aa1-bbab2a035a53'.\n",                                              // 1.0.102
 		"gemini":   "Error resuming session: No previous sessions found for this project.\n",                                                          // 0.61.0
 	} {
 		if v := classifyStderr(agent, []byte(stderr)); v == nil || v.Detail != "session_resume_expired" {
