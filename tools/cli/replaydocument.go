@@ -125,9 +125,11 @@ func (o *replayOutput) document(d replayDocument) error {
 		o.list = append(o.list, d)
 		return nil
 	}
-	w := bufio.NewWriter(o.app.env.Stdout)
+	w := bufio.NewWriterSize(o.app.env.Stdout, 64<<10)
+	var line []byte
 	for _, e := range d.Events {
-		_, _ = w.Write(append(e.JSON(), '\n')) // Flush reports it
+		line = append(e.AppendJSON(line[:0]), '\n')
+		_, _ = w.Write(line) // Flush reports it
 	}
 	return w.Flush()
 }
