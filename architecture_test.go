@@ -20,7 +20,7 @@ var levels = [][]string{
 	{"schemas"},
 	{"tools/contract"},
 	{"tools/transcript", "tools/store", "tools/machine"},
-	{"tools/harness", "tools/provider", "tools/install", "tools/agents"},
+	{"tools/harness", "tools/provider", "tools/install", "tools/agents", "tools/requests"},
 	{"tools/compare", "tools/normalize", "tools/redact"},
 	{"tools/replay"},
 	{"tools/capture", "tools/bisect", "tools/plan", "tools/discover", "tools/sourcescan"},
