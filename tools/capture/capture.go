@@ -142,7 +142,7 @@ func launchable(a *contract.Agent, version string, probes []string, plan *Plan) 
 			plan.Notes = append(plan.Notes, fmt.Sprintf("%s: %s cannot be captured: %s", a.ID, p, c.Reason))
 			continue
 		}
-		if !hasLaunch(a, version, p, contract.ProfileProduction) && !hasLaunch(a, version, p, contract.ProfileCompatible) {
+		if len(profilesFor(a, version, p, "")) == 0 {
 			plan.Notes = append(plan.Notes, fmt.Sprintf("%s: no way to start version %s for %s", a.ID, version, p))
 			continue
 		}
