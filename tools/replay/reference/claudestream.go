@@ -19,6 +19,7 @@ type streamed struct {
 	waiting  []*streamedBlock
 	calls    map[string]bool
 	thinking bool
+	abandons int // frames that gave up blocks
 }
 
 type streamedBlock struct {
@@ -29,8 +30,10 @@ type streamedBlock struct {
 	text     *segment
 }
 
-// maxBlocks bounds the blocks of one message: the index comes from outside.
-const maxBlocks = 4096
+const (
+	maxBlocks   = 4096 // of one message: the index comes from outside
+	maxAbandons = 64   // of one message: each looks at all blocks so far
+)
 
 func (s *streamed) start(r *run, id string) {
 	s.retry(r)
@@ -51,7 +54,7 @@ func (s *streamed) retry(r *run) {
 // abandon takes back the blocks that the CLI says it gave up (abandoned_blocks
 // of 2.1.332, on the message_stop of a stream that broke off).
 func (s *streamed) abandon(r *run, v rawjson.Value) {
-	if !s.same(v.Get("api_message_id").Str()) {
+	if s.abandons++; s.abandons > maxAbandons || !s.same(v.Get("api_message_id").Str()) {
 		return
 	}
 	from, _ := whole(v.Get("from_block_index"))
