@@ -25,6 +25,7 @@ func main() {
 	if err != nil {
 		dir = "."
 	}
+	terminal := term.IsTerminal(int(os.Stderr.Fd()))
 	os.Exit(cli.Main(ctx, cli.Env{
 		Args:     os.Args[1:],
 		Stdin:    os.Stdin,
@@ -33,6 +34,8 @@ func main() {
 		Getenv:   os.Getenv,
 		Dir:      dir,
 		Now:      time.Now,
-		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Terminal: terminal,
+
+		Interactive: terminal && term.IsTerminal(int(os.Stdin.Fd())),
 	}))
 }

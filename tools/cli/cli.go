@@ -47,6 +47,8 @@ type Env struct {
 	Now            func() time.Time
 	// Terminal says that a person looks at stderr.
 	Terminal bool
+	// Interactive says that a person also types on stdin.
+	Interactive bool
 }
 
 // Exit is an error that sets the exit code. Its text may be empty when the
@@ -77,6 +79,7 @@ type app struct {
 	env      Env
 	registry string
 	quiet    bool
+	lines    <-chan string // of stdin, once somebody is asked; see newDialogue
 }
 
 // Main runs one command and returns its exit code.

@@ -29,6 +29,7 @@ func (a *app) commands() []*cobra.Command {
 		a.matrixCommand(),
 		a.healthCommand(),
 		a.correctCommand(),
+		a.reviewCommand(),
 		a.explainCommand(),
 		a.cacheCommand(),
 	}

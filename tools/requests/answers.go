@@ -18,6 +18,9 @@ type By struct {
 	At   time.Time
 }
 
+// Timestamp returns the time in the spelling of an Answer.
+func (b By) Timestamp() string { return timestamp(b.At) }
+
 // Permission is the data of an answer to a permission Request. Granted decides;
 // Scope says how far the yes or the no goes, "" for once if that is offered.
 type Permission struct {
