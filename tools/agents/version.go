@@ -50,7 +50,8 @@ const maxVersionOutput = 64 << 10
 
 // ParseVersion finds the version in a version probe's stdout: on the first
 // line that matches one of the agent's products, else on the first line that
-// holds anything shaped like a version. Banners, code pages, colours, CR and
+// holds anything shaped like a version; a product's group named version says
+// where it stands in the line. Banners, code pages, colours, CR and
 // bytes in other encodings around it do not matter. The error is ErrNoVersion.
 func ParseVersion(agent *contract.Agent, stdout []byte) (Version, error) {
 	probe := agent.VersionProbe
@@ -68,10 +69,18 @@ func ParseVersion(agent *contract.Agent, stdout []byte) (Version, error) {
 			continue
 		}
 		for i, p := range products {
-			if p.MatchString(line) {
-				v.Product = probe.Products[i].ID
-				return v, nil
+			m := p.FindStringSubmatch(line)
+			if m == nil {
+				continue
 			}
+			if at := p.SubexpIndex("version"); at >= 0 && m[at] != "" {
+				if v, ok = parseLine(m[at], probe.Scheme); !ok {
+					continue
+				}
+				v.Line = line
+			}
+			v.Product = probe.Products[i].ID
+			return v, nil
 		}
 		if first.Token == "" {
 			first = v
@@ -81,6 +90,24 @@ func ParseVersion(agent *contract.Agent, stdout []byte) (Version, error) {
 		return Version{}, fmt.Errorf("the version probe of %q printed %d bytes without a version: %w", agent.ID, len(stdout), ErrNoVersion)
 	}
 	return first, nil
+}
+
+// VersionQuestion returns how to ask a release for its version: its arguments,
+// and the request to write, "" where it prints its version by itself. release is
+// the version that was asked for, "" when nobody knows.
+func VersionQuestion(agent *contract.Agent, release string) (args []string, request string) {
+	h := agent.VersionProbe.Handshake
+	if h == nil || release == "" {
+		return agent.VersionProbe.Args, ""
+	}
+	v, err := ParseToken(agent, release)
+	if err != nil {
+		return agent.VersionProbe.Args, ""
+	}
+	if in, err := v.In(h.Versions); err != nil || !in {
+		return agent.VersionProbe.Args, ""
+	}
+	return nil, h.Request + "\n"
 }
 
 func compileProducts(p *contract.VersionProbe) ([]*regexp.Regexp, error) {

@@ -67,6 +67,23 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
+// Releases that print no version are asked by their protocol's first request.
+func TestVersionQuestion(t *testing.T) {
+	a := testAgent("adapter")
+	a.VersionProbe.Handshake = &contract.VersionHandshake{Versions: "<1.0.0", Request: `{"method":"initialize"}`}
+	a.VersionProbe.Products = []contract.VersionProduct{{ID: "adapter", Pattern: `"agentInfo":\{"name":"adapter".*?"version":"(?P<version>[^"]+)"`}}
+	for release, want := range map[string]string{"0.16.0": "{\"method\":\"initialize\"}\n", "1.0.0": "", "": ""} {
+		args, request := VersionQuestion(a, release)
+		if request != want || (want == "") != (len(args) == 1) {
+			t.Errorf("%q: %q, %q", release, args, request)
+		}
+	}
+	answer := `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentInfo":{"name":"adapter","version":"0.16.0"}}}`
+	if v, err := ParseVersion(a, []byte(answer+"\n")); err != nil || v.Token != "0.16.0" || v.Product != "adapter" {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
 func TestNoVersionNoObservation(t *testing.T) {
 	// The last one is "'node' is not recognized" as cmd.exe writes it in GBK.
 	for _, out := range []string{"", "\n\r\n", "codex-cli\n", "Active code page: 65001\r\n", "127.0.0.1\n", "'node' \xb2\xbb\xca\xc7\xc4\xda\xb2\xbf\xc3\xfc\xc1\xee\r\n"} {

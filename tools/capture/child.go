@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -173,7 +174,7 @@ func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sand
 	}
 	spec.Stdin, spec.Script = stdinFor(rec.launch, job.probe.Prompt)
 	if rec.launch.StdinMode == contract.StdinRPC {
-		spec.Stdin, spec.Script = newRPC(rec.launch, job.probe, rec.ws, rec.resume)
+		spec.Stdin, spec.Script = newRPC(rec.launch, job, rec.ws, rec.resume)
 	}
 	rec.result, err = sandbox.Run(ctx, spec)
 	var start *harness.StartError
@@ -234,7 +235,8 @@ func (t *turnScript) Output(s transcript.Stream, chunk []byte) []harness.Action 
 
 // small runs a short command of the CLI and returns its stdout and stderr. It
 // is used for the help probe, whose output decides flags and is not recorded.
-func (c *capturer) small(ctx context.Context, in *install.Installed, args []string, timeout time.Duration) (stdout, stderr []byte, err error) {
+// With a request the CLI is ended when it has answered a line.
+func (c *capturer) small(ctx context.Context, in *install.Installed, args []string, request string, timeout time.Duration) (stdout, stderr []byte, err error) {
 	ws, err := newWorkspace(c.opts.StateDir)
 	if err != nil {
 		return nil, nil, err
@@ -245,10 +247,15 @@ func (c *capturer) small(ctx context.Context, in *install.Installed, args []stri
 		return nil, nil, fmt.Errorf("making a sandbox: %w", err)
 	}
 	defer func() { err = errors.Join(err, sandbox.Close()) }()
+	stdin, script := harness.Stdin{Mode: contract.StdinNone}, harness.Script(nil)
+	if request != "" {
+		stdin, script = harness.Stdin{Mode: contract.StdinRPC, Data: []byte(request)}, oneLine{}
+	}
 	_, err = sandbox.Run(ctx, harness.Spec{
 		Path: in.Path, Args: append(append([]string{}, in.Args...), args...),
 		Env: []string{"HOME=" + ws.home, "TMPDIR=" + ws.tmp, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}, Dir: ws.cwd, UID: ws.uid, GID: ws.gid,
-		Stdin:  harness.Stdin{Mode: contract.StdinNone},
+		Stdin:  stdin,
+		Script: script,
 		Limits: harness.Limits{Wall: timeout, Bytes: 4 << 20},
 		Tap: func(s transcript.Stream, b []byte) {
 			if s == transcript.Stdout {
@@ -259,4 +266,15 @@ func (c *capturer) small(ctx context.Context, in *install.Installed, args []stri
 		},
 	})
 	return stdout, stderr, err
+}
+
+// oneLine ends a CLI that has answered a line.
+type oneLine struct{}
+
+// Output implements harness.Script.
+func (oneLine) Output(s transcript.Stream, chunk []byte) []harness.Action {
+	if s != transcript.Stdout || !bytes.Contains(chunk, []byte("\n")) {
+		return nil
+	}
+	return []harness.Action{{CloseStdin: true, Terminate: true}}
 }

@@ -143,7 +143,7 @@ func (c *capturer) identify(ctx context.Context, a *contract.Agent, in *install.
 			continue
 		}
 		c.tell("asking for its flags")
-		stdout, stderr, err := c.small(ctx, in, args, time.Duration(a.HelpProbe.TimeoutMS)*time.Millisecond)
+		stdout, stderr, err := c.small(ctx, in, args, "", time.Duration(a.HelpProbe.TimeoutMS)*time.Millisecond)
 		if err != nil {
 			return nil, fmt.Errorf("asking %s for its flags: %w", in.Source, err)
 		}
@@ -154,7 +154,8 @@ func (c *capturer) identify(ctx context.Context, a *contract.Agent, in *install.
 
 func (c *capturer) askVersion(ctx context.Context, a *contract.Agent, in *install.Installed) (agents.Version, error) {
 	c.tell("asking for its version")
-	stdout, _, err := c.small(ctx, in, a.VersionProbe.Args, time.Duration(a.VersionProbe.TimeoutMS)*time.Millisecond)
+	args, request := agents.VersionQuestion(a, in.Version)
+	stdout, _, err := c.small(ctx, in, args, request, time.Duration(a.VersionProbe.TimeoutMS)*time.Millisecond)
 	if err != nil {
 		return agents.Version{}, &CannotKnowError{What: "asking " + in.Source + " for its version", Err: err}
 	}

@@ -63,6 +63,9 @@ type NPMInstall struct {
 	Package string `json:"package"`
 	// Bin is the name of the package's command, a key of `bin` in its package.json.
 	Bin string `json:"bin"`
+	// Earlier names the package of releases from before it was renamed; the
+	// first match wins. Ranges and dist-tags are looked up in Package alone.
+	Earlier []EarlierPackage `json:"earlier,omitempty"`
 	// AllowScripts lets the package's install scripts run. Real ones edit
 	// shell profiles, so it is off unless a release cannot work without.
 	AllowScripts bool `json:"allow_scripts,omitempty"`
@@ -74,6 +77,13 @@ type NPMInstall struct {
 	Native []NativeBinary `json:"native,omitempty"`
 	// Triples maps a platform to the value of {triple} in native paths.
 	Triples map[Platform]string `json:"triples,omitempty"`
+}
+
+// EarlierPackage is a name that an npm package had before.
+type EarlierPackage struct {
+	Versions string `json:"versions"`
+	Package  string `json:"package"`
+	Bin      string `json:"bin"`
 }
 
 // NodeRequirement is a Node.js range for a range of releases.
@@ -110,12 +120,23 @@ type VersionProbe struct {
 	// Products tells programs of one name apart by the line that holds the
 	// version; versions of different products are never compared.
 	Products []VersionProduct `json:"products"`
+	// Handshake asks the releases that print no version.
+	Handshake *VersionHandshake `json:"handshake,omitempty"`
+}
+
+// VersionHandshake asks a release for its version by its protocol's first
+// request: it is started without arguments, and the first line that it prints
+// is its answer, which names the version.
+type VersionHandshake struct {
+	Versions string `json:"versions"`
+	Request  string `json:"request"` // one line, without its end
 }
 
 // VersionProduct is one product behind a command name.
 type VersionProduct struct {
 	ID string `json:"id"`
-	// Pattern is an RE2 expression that the version line of this product matches.
+	// Pattern is an RE2 expression that the version line of this product
+	// matches. A group named version says where the version stands in it.
 	Pattern string `json:"pattern"`
 }
 

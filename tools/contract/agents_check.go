@@ -114,6 +114,9 @@ func (n *NPMInstall) check(c *agentCheck) {
 		c.versions(fmt.Sprintf("install.npm.node[%d].versions", i), r.Versions)
 		c.versions(fmt.Sprintf("install.npm.node[%d].node", i), r.Node)
 	}
+	for i, e := range n.Earlier {
+		c.versions(fmt.Sprintf("install.npm.earlier[%d].versions", i), e.Versions)
+	}
 	for i, b := range n.Native {
 		where := fmt.Sprintf("install.npm.native[%d]", i)
 		c.versions(where+".versions", b.Versions)
@@ -131,6 +134,9 @@ func (n *NPMInstall) check(c *agentCheck) {
 func (p *VersionProbe) check(c *agentCheck) {
 	if p.Scheme != SchemePrerelease && p.Scheme != SchemeBuild {
 		c.bad("version_probe.scheme: unknown scheme %q", p.Scheme)
+	}
+	if h := p.Handshake; h != nil {
+		c.versions("version_probe.handshake.versions", h.Versions)
 	}
 	for i, product := range p.Products {
 		if _, err := regexp.Compile(product.Pattern); err != nil {

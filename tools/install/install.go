@@ -184,7 +184,7 @@ func (j *job) report(s Stage, bytes int64) {
 
 // install returns the version from the cache, or puts it there.
 func (j *job) install(ctx context.Context, version string) (*Installed, error) {
-	j.version = version
+	j.version, j.npm = version, packageFor(j.npm, version)
 	dir := j.cache.agentDir(j.agent.ID, version)
 	unlock, err := j.cache.lock(ctx, j.agent.ID+"@"+version, func() { j.report(StageWaiting, 0) })
 	if err != nil {

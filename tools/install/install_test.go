@@ -55,6 +55,25 @@ func TestInstallJavaScriptRelease(t *testing.T) {
 	}
 }
 
+// A release from before a package was renamed is installed, checked and named
+// under the old name.
+func TestRenamedPackage(t *testing.T) {
+	w := newWorld(t)
+	w.registry.Versions["@old/demo"] = []string{"0.9.0"}
+	w.registry.Files["@old/demo"] = map[string]string{"package.json": `{"bin":{"old-demo":"cli.js"}}`, "cli.js": "old"}
+	w.agent.Install.NPM.Earlier = []contract.EarlierPackage{{Versions: "<1.0.0", Package: "@old/demo", Bin: "old-demo"}}
+	got, err := w.install("0.9.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Source != "npm:@old/demo@0.9.0" || got.BinarySHA256 != contract.Sum([]byte("old")) {
+		t.Errorf("%+v", got)
+	}
+	if got, err = w.install("1.1.0"); err != nil || got.Source != "npm:@x/demo@1.1.0" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestScriptsRunOnlyWhenAllowed(t *testing.T) {
 	w := newWorld(t)
 	w.agent.Install.NPM.AllowScripts = true

@@ -25,6 +25,23 @@ type program struct {
 	module string
 }
 
+// packageFor returns the installation under the package name that the release
+// was published with.
+func packageFor(n *contract.NPMInstall, version string) *contract.NPMInstall {
+	v, err := agents.ParseToken(&contract.Agent{}, version)
+	if err != nil {
+		return n
+	}
+	for _, e := range n.Earlier {
+		if in, err := v.In(e.Versions); err == nil && in {
+			earlier := *n
+			earlier.Package, earlier.Bin = e.Package, e.Bin
+			return &earlier
+		}
+	}
+	return n
+}
+
 // nativeFor returns the rule for the release's native program, or nil.
 func nativeFor(n *contract.NPMInstall, version string) *contract.NativeBinary {
 	v, err := agents.ParseToken(&contract.Agent{}, version)
