@@ -41,7 +41,7 @@ func TestWhatIsKept(t *testing.T) {
 		{"order, spacing, duplicate keys", `{ "type" : "turn.started", "type":"turn.started","x":1.50e0 }`, `{ "type" : "turn.started", "type":"turn.started","x":1.50e0 }`},
 		{"enum that is none", `{"type":"my own words"}`, `{"type":"my own words"}`},
 		{"cut line", `{"type":"error","message":"Reconnecting... al`, `{"type":"error","message":"Reconnecting... <text:1>`},
-		{"no json", "2026-05-21T09:18:12.446963Z ERROR codex_core::codex: failed to load skill /home/a/.codex/x.md", "<time> ERROR codex_core::codex: failed to load skill /h/p1.md<pad>"},
+		{"no json", "2026-05-21T09:18:12.446963Z ERROR codex_core::codex: failed to load skill /home/a/.codex/x.md", "<time> ERROR codex_core::codex: failed to load skill /h/p1.md <pad>"},
 	} {
 		in := Input{Dialect: "codex", Cwd: "/home/a/w", Home: "/home/a"}
 		if got, rep := redactText(t, r, in, c.in); got != c.want || rep.Status != contract.RedactionPassed {

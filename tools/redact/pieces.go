@@ -265,10 +265,15 @@ func piece(g *group, i int) string {
 	return g.joined[from:g.bounds[i]]
 }
 
-// pad lengthens s by n or more before its trailing white space.
+// pad lengthens s by n or more before its trailing white space. A path at the
+// end stays a word of its own: readers look for one there.
 func pad(s string, n int) string {
 	t := strings.TrimRight(s, " \t\r\n")
-	return t + padding(n) + s[len(t):]
+	gap := ""
+	if t != "" && isPathByte(t[len(t)-1]) {
+		gap = " "
+	}
+	return t + gap + padding(n) + s[len(t):]
 }
 
 // cut distributes the redacted text over the pieces. What stays is cut where
