@@ -50,6 +50,17 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
+// A command of the model's in a title that the CLI wrote keeps its paths, where
+// the consumer looks for the file of a call.
+func TestCommandInATitleKeepsItsPaths(t *testing.T) {
+	line := `{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"tool_call_update","toolCallId":"c","title":"Running: %s","rawInput":{"command":"%s"}}}}`
+	command := "cp hours.txt copy.txt"
+	got, _ := redactText(t, newRedactor(t), Input{Dialect: "acp", Hermetic: true, ScenarioTexts: []string{command}}, fmt.Sprintf(line, command, command))
+	if !strings.Contains(got, `"title":"Running: <text:2> p1.txt p2.txt"`) || !strings.Contains(got, `"command":"<text:2> p1.txt p2.txt"`) {
+		t.Error(got)
+	}
+}
+
 // Text at a model path is the CLI's in a hermetic run if the scenario did not
 // send it; then public words survive.
 func TestTextThatTheCLIWrote(t *testing.T) {

@@ -272,6 +272,9 @@ func isLetterRune(s string, j int) bool {
 	return n > 1 && (unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.IsMark(c))
 }
 
+// spokenText marks a range that the model said.
+const spokenText = "spoken"
+
 // secretRanges finds what must go whatever its words are: secrets, by grammar
 // or known, and texts of the scenario.
 func (r *run) secretRanges(s string) []edit {
@@ -287,19 +290,23 @@ func (r *run) secretRanges(s string) []edit {
 			if n < 0 {
 				break
 			}
-			found = append(found, edit{start: from + n, end: from + n + len(t), text: "text"})
+			found = append(found, edit{start: from + n, end: from + n + len(t), text: spokenText})
 			from += n + len(t)
 		}
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].start < found[j].start })
-	out := found[:0]
+	var out []edit
 	at := 0
 	for _, e := range found {
 		if e.start < at || containsPlaceholder(s[e.start:e.end]) {
 			continue
 		}
-		e.text = r.names.get(e.text, s[e.start:e.end])
 		at = e.end
+		if e.text == spokenText { // as where it stands alone, with its paths
+			out = appendShifted(out, r.denyEdits(s[e.start:e.end], maxNesting), e.start)
+			continue
+		}
+		e.text = r.names.get(e.text, s[e.start:e.end])
 		out = append(out, e)
 	}
 	return out
