@@ -78,7 +78,7 @@ func (r *Reading) closeOpenDesign(in Input) {
 		return
 	}
 	end := reference.EndingOf(in.Transcript)
-	out, err := run.Close(run.Input{Config: run.Config{Agent: in.Agent, Session: sessionOptions(in.Transcript)}, Steps: steps(in.Transcript), End: ending(end)})
+	out, err := run.Close(run.Input{Config: run.Config{Agent: in.Agent, Session: sessionOptions(in)}, Steps: steps(in.Transcript), End: ending(end)})
 	if err != nil { // not for an agent whose runtime is known
 		r.closeByExit(in)
 		return

@@ -18,7 +18,7 @@ const (
 // session would have sent is taken from the recorded run, so that both stay in
 // step.
 func (r *Reading) readSession(in Input) {
-	opts := sessionOptions(in.Transcript)
+	opts := sessionOptions(in)
 	session := rpc.Session(rpc.NewPi(opts))
 	if in.Dialect.Parser == parserACP {
 		session, r.consumerID = rpc.NewACP(opts), rpc.ToolID
@@ -91,11 +91,14 @@ func clientFrame(rec *transcript.Record) rawjson.Value {
 }
 
 // sessionOptions reads from the client's frames what it was told: the model,
-// the session to continue.
-func sessionOptions(t *transcript.Transcript) rpc.Options {
-	var opts rpc.Options
-	for i := range t.Records {
-		v := clientFrame(&t.Records[i])
+// the session to continue. Two agents have rules of their own.
+func sessionOptions(in Input) rpc.Options {
+	opts := rpc.Options{CompleteOnTurnEnd: in.Agent == "kiro"}
+	if in.Agent == "amr" {
+		opts.ModelUnavailableCode = "AMR_MODEL_UNAVAILABLE"
+	}
+	for i := range in.Transcript.Records {
+		v := clientFrame(&in.Transcript.Records[i])
 		params := v.Get("params")
 		switch v.Get("method").Str() {
 		case rpc.StageSetModel:

@@ -195,3 +195,7 @@ func translate(s string) string {
 	}
 	return out.String()
 }
+
+// Regexp compiles a JavaScript expression that is searched in Text: \s and the
+// dot mean what they mean there. A faulty one panics.
+func Regexp(pattern string) *regexp.Regexp { return regexp.MustCompile(translate(pattern)) }

@@ -21,27 +21,40 @@ const (
 	StageSetOption  = "session/set_config_option"
 	StagePrompt     = "session/prompt"
 	StagePermission = "session/request_permission"
+	// StageResponse is any message of the agent since the last frame to it.
+	StageResponse = "response"
+)
+
+// Ids of the first two requests. OpenDesign knows an answer by the id alone,
+// never by the request that has it.
+const (
+	idInitialize = 1
+	idSession    = 2
 )
 
 // ACP is OpenDesign's session with an ACP agent (report on OpenDesign
 // v0.19.2, section 3.2).
 type ACP struct {
-	opts      Options
-	lastID    int
-	pending   int    // id of the request that is awaited
-	stage     string // of the pending request
-	sessionID string
-	model     string // the agent's current one, or ""
-	setModel  bool   // the pending request selects a model
-	text      textStream
-	tools     toolBook
-	thinking  bool
-	over      bool
-	outcome   Outcome
+	opts       Options
+	nextID     int // of the next request
+	expectedID int // of the answer that is awaited
+	setModelID int // of the request that selects the model; 0 is none
+	promptID   int // 0 before the prompt is sent
+	stage      string
+	sessionID  event.Value // as the agent named it; null before
+	model      string      // the agent's current one, or ""
+	text       textStream
+	tools      toolBook
+	thinking   bool
+	shapes     int // diagnostics of raw updates so far (agent amr)
+	over       bool
+	outcome    Outcome
 }
 
 // NewACP returns the session with an ACP agent.
-func NewACP(opts Options) *ACP { return &ACP{opts: opts} }
+func NewACP(opts Options) *ACP {
+	return &ACP{opts: opts, nextID: idSession, expectedID: idInitialize, sessionID: event.Null}
+}
 
 // Outcome implements Session.
 func (s *ACP) Outcome() Outcome { return s.outcome }
@@ -49,21 +62,22 @@ func (s *ACP) Outcome() Outcome { return s.outcome }
 // Stage returns what the session waits for, for the text of a timeout.
 func (s *ACP) Stage() string { return s.stage }
 
-// request sends a request and waits for its answer.
-func (s *ACP) request(out *actions, method string, params ...event.Field) {
-	s.lastID++
-	s.pending, s.stage = s.lastID, method
-	s.call(out, s.lastID, method, params...)
+func (s *ACP) call(out *actions, id int, method string, params ...event.Field) {
+	s.stage = method
+	out.send(str("jsonrpc", "2.0"), integer("id", id), str("method", method), event.F("params", event.Object(params...)))
 }
 
-func (s *ACP) call(out *actions, id int, method string, params ...event.Field) {
-	out.send(str("jsonrpc", "2.0"), integer("id", id), str("method", method), event.F("params", event.Object(params...)))
+// request sends a request and waits for its answer.
+func (s *ACP) request(out *actions, method string, params ...event.Field) {
+	s.expectedID = s.nextID
+	s.nextID++
+	s.call(out, s.expectedID, method, params...)
 }
 
 // Start implements Session.
 func (s *ACP) Start() []Action {
 	var out actions
-	s.request(&out, StageInitialize,
+	s.call(&out, idInitialize, StageInitialize,
 		integer("protocolVersion", 1),
 		event.F("clientCapabilities", event.Object(event.F("terminal", event.Bool(false)))),
 		event.F("clientInfo", event.Object(str("name", "open-design"), str("version", "runtime-adapter"))))
@@ -72,49 +86,57 @@ func (s *ACP) Start() []Action {
 
 // Message implements Session.
 func (s *ACP) Message(text string) []Action {
-	v, err := rawjson.Parse([]byte(text))
-	if err != nil || v.Kind() != rawjson.Object || s.over {
+	if s.over {
 		return nil
 	}
+	v, err := rawjson.Parse([]byte(text))
+	if err != nil {
+		return nil
+	}
+	s.stage = StageResponse
 	var out actions
-	switch method := v.Get("method"); {
-	case v.Get("error").Kind() == rawjson.Object:
-		s.failed(&out, v)
+	method, update := v.Get("method"), v.At("params", "update")
+	switch message := errorMessage(v); {
+	case message != "":
+		s.failed(&out, v, message)
 	case method.IsStr(StagePermission):
 		s.permission(&out, v)
-	case method.IsStr("session/update"):
-		if u := v.At("params", "update"); u.Kind() == rawjson.Object {
-			s.update(&out, u)
-		}
-	case !method.Exists() && s.awaited(v.Get("id")) && v.Get("result").Exists():
-		s.result(&out, v, text)
+	case method.IsStr("session/update") && isObject(update):
+		s.update(&out, update)
+	case is(v.Get("id"), s.expectedID) && isObject(v.Get("result")):
+		s.result(&out, v.Get("result"), text)
 	}
 	return out.list
 }
 
-func (s *ACP) awaited(id rawjson.Value) bool {
-	return id.Kind() == rawjson.Number && s.pending > 0 && id.Float() == float64(s.pending)
+// isObject is JavaScript's notion of an object: an array is one.
+func isObject(v rawjson.Value) bool { return v.Kind() == rawjson.Object || v.Kind() == rawjson.Array }
+
+// is reports whether the id is n; null is the id of a request that has not
+// been sent, which is 0 here.
+func is(id rawjson.Value, n int) bool {
+	if n == 0 {
+		return id.Kind() == rawjson.Null
+	}
+	return id.Kind() == rawjson.Number && id.Float() == float64(n)
 }
 
-func (s *ACP) result(out *actions, v rawjson.Value, text string) {
-	result := v.Get("result")
-	if id := result.Get("openCodeSessionId").Str(); id != "" {
-		s.outcome.SessionID = id
-	}
-	switch s.stage {
-	case StageInitialize:
+// result takes the awaited answer.
+func (s *ACP) result(out *actions, result rawjson.Value, text string) {
+	switch {
+	case s.expectedID == idInitialize:
 		s.open(out)
-	case StageNew, StageLoad:
+	case s.expectedID == idSession:
 		s.opened(out, result, text)
-	case StageSetModel, StageSetOption:
-		model := currentModel(result)
-		if model == "" {
-			model = s.opts.Model
+	case s.promptID == s.expectedID:
+		s.answered(out, result)
+	default: // a model was selected
+		s.model = currentModel(result)
+		if s.model == "" {
+			s.model = s.opts.Model
 		}
-		out.emit("status", str("label", "model"), str("model", model))
+		out.emit("status", str("label", "model"), str("model", s.model))
 		s.prompt(out)
-	case StagePrompt:
-		s.complete(out, result.Get("usage"))
 	}
 }
 
@@ -126,156 +148,97 @@ func (s *ACP) open(out *actions) {
 	s.request(out, StageNew, str("cwd", s.opts.Cwd), event.F("mcpServers", Servers(s.opts.MCPServers, s.opts.EnvMap)))
 }
 
-// Servers spells MCP servers as session/new has them; envMap gives their
-// variables as an object instead of a list.
-func Servers(servers []MCPServer, envMap bool) event.Value {
-	list := make([]event.Value, len(servers))
-	for i, m := range servers {
-		typ := m.Type
-		if typ == "" {
-			typ = "stdio"
-		}
-		args := make([]event.Value, len(m.Args))
-		for j, arg := range m.Args {
-			args[j] = event.String(arg)
-		}
-		var env event.Value
-		if envMap {
-			var fields []event.Field
-			for _, e := range m.Env {
-				fields = append(fields, str(e.Name, e.Value))
-			}
-			env = event.Object(fields...)
-		} else {
-			var vars []event.Value
-			for _, e := range m.Env {
-				vars = append(vars, event.Object(str("name", e.Name), str("value", e.Value)))
-			}
-			env = event.Array(vars...)
-		}
-		list[i] = event.Object(str("type", typ), str("name", m.Name), str("command", m.Command), event.F("args", event.Array(args...)), event.F("env", env))
-	}
-	return event.Array(list...)
-}
-
 // opened selects the model, if one is asked for, and sends the prompt.
 func (s *ACP) opened(out *actions, result rawjson.Value, text string) {
-	s.sessionID = result.Get("sessionId").Str()
-	if s.sessionID == "" {
-		s.fatal(out, "invalid session/new response: "+text, nil)
+	if id := result.Get("sessionId"); id.Kind() == rawjson.String {
+		s.sessionID = event.Of(id)
+	}
+	s.outcome.SessionID = result.Get("openCodeSessionId").Str()
+	s.model = currentModel(result)
+	if s.sessionID.Str() == "" {
+		s.fail(out, "invalid session/new response: "+text, failure{})
 		return
 	}
-	if s.model = currentModel(result); s.model != "" {
+	if s.model != "" {
 		out.emit("status", str("label", "model"), str("model", s.model))
 	}
 	if s.opts.Model == "" || s.opts.Model == "default" {
 		s.prompt(out)
 		return
 	}
-	if option := modelOption(result); option.Exists() {
-		s.request(out, StageSetOption, str("sessionId", s.sessionID), event.F("configId", event.Of(option.Get("id"))), str("value", s.opts.Model))
+	s.setModelID = s.nextID
+	session := event.F("sessionId", s.sessionID)
+	if id, _ := modelOption(result); id != "" {
+		s.request(out, StageSetOption, session, str("configId", id), str("value", s.opts.Model))
 		return
 	}
-	s.request(out, StageSetModel, str("sessionId", s.sessionID), str("modelId", s.opts.Model))
+	s.request(out, StageSetModel, session, str("modelId", s.opts.Model))
 }
 
 func (s *ACP) prompt(out *actions) {
 	parts := []event.Value{event.Object(str("type", "text"), str("text", s.opts.Prompt))}
 	for _, p := range s.opts.ImagePaths {
-		if p != "" {
+		if jstext.Trim(p) != "" {
 			parts = append(parts, event.Object(str("type", "resource_link"), str("uri", p)))
 		}
 	}
-	s.request(out, StagePrompt, str("sessionId", s.sessionID), event.F("prompt", event.Array(parts...)))
+	s.promptID = s.nextID
+	s.request(out, StagePrompt, event.F("sessionId", s.sessionID), event.F("prompt", event.Array(parts...)))
 	out.emit("status", str("label", "waiting_for_first_output"), elapsed("elapsedMs"))
-}
-
-// currentModel returns the model that an answer names as the current one.
-func currentModel(result rawjson.Value) string {
-	if m := modelOption(result).Get("currentValue").Str(); m != "" {
-		return m
-	}
-	return result.At("models", "currentModelId").Str()
-}
-
-// modelOption returns the configuration option that selects the model.
-func modelOption(result rawjson.Value) rawjson.Value {
-	for o := range result.Get("configOptions").Children() {
-		id, typ := o.Get("id").Str(), o.Get("type")
-		if id == "" || typ.Exists() && !typ.IsStr("select") {
-			continue
-		}
-		category := token(o.Get("category").Str())
-		if category == "model" || token(id) == "model" {
-			return o
-		}
-		if category != "" {
-			continue
-		}
-		switch token(id) {
-		case "models", "modelid", "modelids":
-			return o
-		}
-		if token(o.Get("name").Str()) == "model" {
-			return o
-		}
-	}
-	return rawjson.Value{}
-}
-
-// token is a name in lower case without spaces, underscores and hyphens.
-func token(s string) string {
-	return strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "").Replace(s))
 }
 
 // permission answers for the user, or ends the run where no option will do.
 func (s *ACP) permission(out *actions, v rawjson.Value) {
 	id, option := v.Get("id"), ChoosePermission(v.At("params", "options"))
 	if !option.Exists() || id.Kind() != rawjson.Number && id.Kind() != rawjson.String {
-		s.fatal(out, "unhandled ACP permission request: "+v.Stringify(), nil)
+		s.fail(out, "unhandled ACP permission request: "+v.Stringify(), failure{})
 		return
 	}
 	out.emit("diagnostic", str("name", "acp_approval_request"), str("source", "acp-json-rpc"), elapsed("elapsedMs"), event.F("optionId", option))
+	s.stage = StagePermission
 	out.send(str("jsonrpc", "2.0"), event.F("id", event.Of(id)),
 		event.F("result", event.Object(event.F("outcome", event.Object(str("outcome", "selected"), event.F("optionId", option))))))
 }
 
-// complete ends a run that the agent has answered.
-func (s *ACP) complete(out *actions, usage rawjson.Value) {
+// answered takes the answer to the prompt. For agent amr one without anything
+// to show is a failure.
+func (s *ACP) answered(out *actions, result rawjson.Value) {
 	s.tools.flush(out, false)
-	s.text.end(out)
-	if s.opts.ModelUnavailableCode != "" && !s.text.visible && !s.tools.results {
-		s.noOutput(out)
+	usage := result.Get("usage")
+	if s.opts.ModelUnavailableCode == "" || s.text.visible || s.tools.told {
+		s.complete(out, usage)
 		return
 	}
-	if u := Usage(usage); u.Exists() {
-		out.emit("usage", event.F("usage", u), elapsed("durationMs"))
+	emitUsage(out, usage)
+	tokens := count(usage, "outputTokens", "output_tokens")
+	if tokens.Float() > 0 || s.tools.seen || s.text.seen {
+		s.fail(out, "ACP session completed after reporting model activity, but did not produce visible assistant text, concrete tool results, or artifacts.",
+			failure{retryable: yes, details: event.Object(str("kind", "acp_no_visible_output"), event.F("output_tokens", tokens),
+				event.F("raw_tool_update_seen", event.Bool(s.tools.seen)), event.F("text_chunk_seen", event.Bool(s.text.seen)))})
+		return
 	}
+	s.fail(out, "ACP session completed without producing any assistant text. Refresh the AMR model list, choose a supported model, and retry this run.",
+		failure{noModel: true})
+}
+
+// complete ends a run that the agent has answered.
+func (s *ACP) complete(out *actions, usage rawjson.Value) {
 	s.over, s.outcome.Completed = true, true
-	s.pending, s.stage = 0, ""
+	s.tools.flush(out, false)
+	s.text.end(out)
+	emitUsage(out, usage)
+	s.stage = ""
 	out.endStdin(acpGrace)
 }
 
-// noOutput is agent amr's rule for a prompt that came to nothing.
-func (s *ACP) noOutput(out *actions) {
-	s.over, s.outcome.Fatal = true, true
-	message := "ACP session completed without producing any assistant text."
-	code, retryable := "AGENT_EXECUTION_FAILED", true
-	details := event.Object(str("kind", "acp_no_visible_output"))
-	if !s.thinking && !s.tools.seen {
-		message += " Refresh the AMR model list, choose a supported model, and retry this run."
-		code, retryable = s.opts.ModelUnavailableCode, false
-		details = event.Object(str("kind", "amr_model"), str("action", "choose_model"))
+func emitUsage(out *actions, usage rawjson.Value) {
+	if u := Usage(usage); u.Exists() {
+		out.emit("usage", event.F("usage", u), elapsed("durationMs"))
 	}
-	out.fatal(str("message", message), event.F("error", event.Object(str("code", code), str("message", message),
-		event.F("retryable", event.Bool(retryable)), event.F("details", details))))
 }
 
 // Exit implements Session.
 func (s *ACP) Exit(code int, signal string) []Action {
-	if s.over {
-		return nil
-	}
 	exit := "null"
 	if code >= 0 {
 		exit = event.Number(float64(code)).JSON()
@@ -283,9 +246,7 @@ func (s *ACP) Exit(code int, signal string) []Action {
 	if signal == "" {
 		signal = "none"
 	}
-	var out actions
-	s.fatal(&out, "ACP session exited before completion (code="+exit+", signal="+signal+")", nil)
-	return out.list
+	return s.Fail("ACP session exited before completion (code=" + exit + ", signal=" + signal + ")")
 }
 
 // Fail implements Session.
@@ -294,17 +255,13 @@ func (s *ACP) Fail(message string) []Action {
 		return nil
 	}
 	var out actions
-	s.fatal(&out, message, nil)
+	s.fail(&out, message, failure{})
 	return out.list
 }
 
 // Timeout says that no line came for the whole of the stage's time.
 func (s *ACP) Timeout(after time.Duration) []Action {
-	label := s.stage
-	if label == "" {
-		label = "response"
-	}
-	return s.Fail("ACP " + label + " timed out after " + event.Number(float64(after.Milliseconds())).JSON() + "ms")
+	return s.Fail("ACP " + s.stage + " timed out after " + event.Number(float64(after.Milliseconds())).JSON() + "ms")
 }
 
 // Abort implements Session.
@@ -315,24 +272,19 @@ func (s *ACP) Abort() []Action {
 	s.over, s.outcome.Aborted = true, true
 	var out actions
 	s.tools.flush(&out, true)
-	if s.sessionID != "" {
-		s.lastID++
-		s.call(&out, s.lastID, "session/cancel", str("sessionId", s.sessionID))
+	if s.sessionID.Str() != "" {
+		s.call(&out, s.nextID, "session/cancel", event.F("sessionId", s.sessionID))
 	}
 	out.endStdin(0)
 	return out.list
 }
 
-// fatal ends the run with an error; extra is a structured one, or nil.
-func (s *ACP) fatal(out *actions, message string, extra []event.Field) {
-	s.over, s.outcome.Fatal = true, true
-	s.tools.flush(out, true)
-	fields := []event.Field{str("message", message)}
-	if extra != nil {
-		fields = append(fields, event.F("error", event.Object(extra...)))
-	}
-	out.fatal(fields...)
+// token is a name in lower case without white space, underscores and hyphens.
+func token(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || jstext.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(s))
 }
-
-// truthy is JavaScript's notion of a value that counts.
-func truthy(v rawjson.Value) bool { return jstext.Truthy(v) }

@@ -1,9 +1,8 @@
 package rpc
 
 import (
-	"strings"
-
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/jstext"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
@@ -12,29 +11,131 @@ import (
 // two equal chunks at the beginning become one, which is OpenDesign's fault.
 type textStream struct {
 	whole     []byte // all text of the agent
-	markup    markupFilter
-	artifacts blockFilter
-	wroteFile bool // an <artifact> block from now on repeats a file
-	visible   bool
+	seen      bool   // an agent said something
+	visible   bool   // and it was shown
+	calls     filter // tool calls written as text
+	artifacts *filter
+	write     writeState
+	callSum   filterSum
+	blockSum  filterSum
+	noted     int // diagnostics of filters so far
+}
+
+// writeState belongs to the filter that is set when a tool has written a file:
+// an agent may then print the file again.
+type writeState struct {
+	owner     string          // the tool call that set the filter, or ""
+	afterText bool            // there was text before it
+	prose     bool            // text that is no artifact followed
+	pending   map[string]bool // tool calls that write
+}
+
+// filterSum is what filters of one kind dropped so far.
+type filterSum struct {
+	chars                  int
+	chunks, opened, closed int // of the latest filter
+}
+
+func (s *filterSum) fields() []event.Field {
+	return []event.Field{integer("suppressedChars", s.chars), integer("suppressedChunks", s.chunks),
+		integer("openedBlocks", s.opened), integer("closedBlocks", s.closed)}
+}
+
+// added returns what the chunk adds to the text, and whether the chunk holds
+// all text so far.
+func (t *textStream) added(chunk string) (rest string, snapshot bool) {
+	if len(chunk)+3 < len(t.whole) {
+		return chunk, false
+	}
+	if rest, ok := jstext.CutPrefix(chunk, string(t.whole)); ok {
+		return rest, true
+	}
+	return chunk, false
 }
 
 func (t *textStream) chunk(out *actions, text string) {
 	if text == "" {
 		return
 	}
-	if n := len(t.whole); len(text) >= n && text[:n] == string(t.whole) {
-		text = text[n:]
+	added, snapshot := t.added(text)
+	if added == "" {
+		return
 	}
-	t.whole = append(t.whole, text...)
-	first := t.markup.chars == 0
-	text = t.markup.strip(text)
-	if first && t.markup.chars > 0 {
-		t.markup.report(out)
+	t.seen = true
+	t.whole = jstext.AppendJoin(t.whole, added)
+	was := t.calls.inside
+	shown := t.calls.strip(toolCallTags, added)
+	t.noteCalls(out, either(was || shown != added, "tool_call_xml", "tool_call_candidate"))
+	switch {
+	case shown == "":
+	case t.artifacts == nil:
+		t.show(out, shown)
+	default:
+		t.withoutArtifacts(out, added, shown, snapshot)
 	}
-	if t.wroteFile || t.artifacts.holds() {
-		text = t.artifacts.strip(text)
+}
+
+func either(first bool, a, b string) string {
+	if first {
+		return a
 	}
-	t.show(out, text)
+	return b
+}
+
+// withoutArtifacts shows text after a tool has written a file. Prose around a
+// second copy of the file is kept in some cases only.
+func (t *textStream) withoutArtifacts(out *actions, added, text string, snapshot bool) {
+	f := t.artifacts
+	was, pending := f.inside, f.candidate != ""
+	stripped := f.strip(artifactTags, text)
+	t.noteArtifacts(out, either(was || stripped != text, "artifact_echo", "artifact_candidate"))
+	open := f.inside || f.candidate != ""
+	quiet := !was && !pending && !open
+	prose := quiet && stripped == text
+	keep := quiet && !snapshot &&
+		(prose || !t.write.afterText && t.write.prose && !artifactEcho.MatchString(string(jstext.Fold(text))))
+	if keep {
+		t.show(out, text)
+	} else {
+		t.show(out, stripped)
+	}
+	t.write.prose = t.write.prose || prose
+	if (was || stripped != added) && !open {
+		t.disarm()
+	}
+}
+
+// artifactEcho is text that starts with an artifact, or with words that
+// announce one.
+var artifactEcho = jstext.Regexp(`^\s*(?:(?:here\s+is|here'?s)\s+the\s+generated\s+file\s*:?\s*)?<\s*(?:\|?\s*dsml[\s,]+artifact\b|artifact\b)`)
+
+func (t *textStream) disarm() {
+	t.artifacts, t.write.owner, t.write.afterText, t.write.prose = nil, "", false, false
+}
+
+// afterTool sets the filter for artifacts when a tool that writes has ended
+// well, and takes it away when it has failed.
+func (t *textStream) afterTool(u rawjson.Value) {
+	id, writes := trimmed(u.Get("toolCallId")), writesFile(u)
+	if id != "" && writes {
+		if t.write.pending == nil {
+			t.write.pending = map[string]bool{}
+		}
+		t.write.pending[id] = true
+	}
+	owns := id != "" && t.write.pending[id]
+	ended, failed := terminal(u)
+	switch {
+	case ended && !failed && (writes || owns):
+		t.artifacts = &filter{}
+		t.write.owner, t.write.afterText, t.write.prose = id, len(t.whole) > 0, false
+		delete(t.write.pending, id)
+	case ended && failed && id != "":
+		delete(t.write.pending, id)
+		if owns || id == t.write.owner {
+			t.disarm()
+		}
+	}
 }
 
 func (t *textStream) show(out *actions, text string) {
@@ -50,150 +151,50 @@ func (t *textStream) show(out *actions, text string) {
 
 // end shows what was held back in vain, and sums up what was dropped.
 func (t *textStream) end(out *actions) {
-	t.show(out, t.artifacts.release(t.markup.release()))
-	if t.markup.chars > 0 {
-		t.markup.summary(out)
+	text := t.calls.release()
+	t.noteCalls(out, "tool_call_xml_flush")
+	if text != "" && t.artifacts != nil {
+		text = t.artifacts.strip(artifactTags, text)
+	}
+	t.show(out, text)
+	t.noteArtifacts(out, "artifact_flush")
+	if t.callSum.chars > 0 {
+		summary(out, "acp_tool_call_text_suppression_summary", t.callSum)
+	}
+	if t.blockSum.chars > 0 {
+		summary(out, "unexpected_text_artifact_in_filesystem_run", t.blockSum)
+		summary(out, "acp_artifact_text_suppression_summary", t.blockSum)
 	}
 }
 
-// markupFilter drops tool calls that an agent writes as text.
-type markupFilter struct {
-	blockFilter
-	chars, chunks, opened, closed int
+func summary(out *actions, name string, sum filterSum) {
+	out.emit("diagnostic", append([]event.Field{str("name", name), str("source", "acp-json-rpc"), elapsed("elapsedMs")}, sum.fields()...)...)
 }
 
-func (m *markupFilter) strip(text string) string {
-	m.tags = markupTags
-	m.dropped = func(units int, opens, closes bool) {
-		m.chars += units
-		m.chunks++
-		if opens {
-			m.opened++
-		}
-		if closes {
-			m.closed++
-		}
-	}
-	return m.blockFilter.strip(text)
+func (t *textStream) noteCalls(out *actions, reason string) {
+	t.note(out, "acp_tool_call_text_suppression", reason, &t.calls, &t.callSum)
 }
 
-func (m *markupFilter) release() string { return m.blockFilter.release("") }
-
-func (m *markupFilter) report(out *actions) {
-	out.emit("diagnostic", str("name", "acp_tool_call_text_suppression"), str("source", "acp-json-rpc"), elapsed("elapsedMs"),
-		str("reason", "tool_call_xml"), integer("suppressedChars", m.chars), integer("suppressedChunks", m.chunks),
-		integer("openedBlocks", m.opened), integer("closedBlocks", m.closed),
-		integer("pendingCandidateChars", rawjson.UTF16Len(m.candidate)), event.F("suppressing", event.Bool(m.inside != "")))
-}
-
-func (m *markupFilter) summary(out *actions) {
-	out.emit("diagnostic", str("name", "acp_tool_call_text_suppression_summary"), str("source", "acp-json-rpc"), elapsed("elapsedMs"),
-		integer("suppressedChars", m.chars), integer("suppressedChunks", m.chunks),
-		integer("openedBlocks", m.opened), integer("closedBlocks", m.closed))
-}
-
-var (
-	markupTags   = []string{"tool_call", "edit"}
-	artifactTags = []string{"artifact"}
-)
-
-// blockFilter drops <tag …>…</tag> from a stream of text, wherever it is cut.
-type blockFilter struct {
-	tags      []string
-	inside    string // the tag of the open block
-	candidate string // may be the beginning of a tag
-	dropped   func(units int, opens, closes bool)
-}
-
-func (f *blockFilter) holds() bool { return f.inside != "" || f.candidate != "" }
-
-func (f *blockFilter) strip(text string) string {
-	if f.tags == nil {
-		f.tags = artifactTags
-	}
-	text, f.candidate = f.candidate+text, ""
-	var shown strings.Builder
-	for text != "" {
-		if f.inside != "" {
-			text = f.skip(text)
-			continue
-		}
-		at, length, tag := f.opening(text)
-		shown.WriteString(text[:at])
-		if tag == "" { // nothing, or a candidate at the end
-			f.candidate = text[at:]
-			break
-		}
-		f.inside = tag
-		f.note(text[at:at+length], true, false)
-		text = text[at+length:]
-	}
-	return shown.String()
-}
-
-// skip drops text of the open block and returns what is behind it.
-func (f *blockFilter) skip(text string) string {
-	end := "</" + f.inside + ">"
-	if i := strings.Index(text, end); i >= 0 {
-		f.note(text[:i+len(end)], false, true)
-		f.inside = ""
-		return text[i+len(end):]
-	}
-	keep := 0
-	for n := min(len(end)-1, len(text)); n > 0 && keep == 0; n-- {
-		if strings.HasSuffix(text, end[:n]) {
-			keep = n
-		}
-	}
-	if keep < len(text) {
-		f.note(text[:len(text)-keep], false, false)
-	}
-	f.candidate = text[len(text)-keep:]
-	return ""
-}
-
-func (f *blockFilter) note(text string, opens, closes bool) {
-	if f.dropped != nil {
-		f.dropped(rawjson.UTF16Len(text), opens, closes)
+func (t *textStream) noteArtifacts(out *actions, reason string) {
+	if t.artifacts != nil {
+		t.note(out, "acp_artifact_text_suppression", reason, t.artifacts, &t.blockSum)
 	}
 }
 
-// opening finds the first opening tag: where it starts and its length. With
-// no tag, at is where the text must be held back, or its end.
-func (f *blockFilter) opening(text string) (at, length int, tag string) {
-	for i := 0; i < len(text); i++ {
-		if text[i] != '<' {
-			continue
-		}
-		for _, t := range f.tags {
-			rest, open := text[i:], "<"+t
-			if !strings.HasPrefix(rest, open) {
-				if strings.HasPrefix(open, rest) {
-					return i, 0, ""
-				}
-				continue
-			}
-			if len(rest) == len(open) {
-				return i, 0, ""
-			}
-			if c := rest[len(open)]; c != '>' && c != ' ' && c != '\n' && c != '\t' {
-				continue
-			}
-			if end := strings.IndexByte(rest, '>'); end >= 0 {
-				return i, end + 1, t
-			}
-			return i, 0, ""
-		}
+// note tells what the filter has dropped since the last note.
+func (t *textStream) note(out *actions, name, reason string, f *filter, sum *filterSum) {
+	more := f.chars - f.noted
+	if more <= 0 {
+		return
 	}
-	return len(text), 0, ""
-}
-
-// release returns text that turned out to be no block, with more behind it.
-func (f *blockFilter) release(more string) string {
-	text := f.candidate
-	if f.inside != "" {
-		text = ""
+	f.noted = f.chars
+	sum.chars += more
+	sum.chunks, sum.opened, sum.closed = f.chunks, f.opened, f.closed
+	if t.noted >= maxDiagnostics {
+		return
 	}
-	f.candidate, f.inside = "", ""
-	return text + more
+	t.noted++
+	fields := []event.Field{str("name", name), str("source", "acp-json-rpc"), elapsed("elapsedMs"), str("reason", reason)}
+	fields = append(fields, sum.fields()...)
+	out.emit("diagnostic", append(fields, integer("pendingCandidateChars", rawjson.UTF16Len(f.candidate)), event.F("suppressing", event.Bool(f.inside)))...)
 }

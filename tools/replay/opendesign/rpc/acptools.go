@@ -3,7 +3,6 @@ package rpc
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,82 +14,78 @@ import (
 // maxToolResult is the longest tool result that is shown, in UTF-16 units.
 const maxToolResult = 8000
 
-// Names that tools have in daemon events.
-const (
-	toolEdit  = "Edit"
-	toolWrite = "Write"
-	toolBash  = "Bash"
-	toolThink = "Think"
-	toolOther = "Other"
-	toolAny   = "Tool"
-)
-
 // toolBook collects what an agent says of each tool call. A call is told as
 // one tool_use and one tool_result, back to back, when it has ended.
 type toolBook struct {
-	calls   map[string]*toolCall
-	order   []string
-	results bool // one ended with a result
-	seen    bool
+	calls map[string]*toolCall
+	order []string
+	seen  bool // an agent spoke of a tool
+	told  bool // one was told
 }
 
 type toolCall struct {
-	id                          string
-	kind, name, title           string
-	input, output, content, loc rawjson.Value
-	told                        bool
+	id       string
+	name     string
+	byKind   bool // the name is that of a kind, which titles do not change
+	input    []event.Field
+	path     string
+	pathRank int
+	result   string
+	thought  bool
+	ended    bool
 }
 
-// update takes in a tool_call or tool_call_update. It reports whether a tool
-// that writes a file has ended well.
-func (b *toolBook) update(out *actions, u rawjson.Value) (wrote bool) {
-	id := u.Get("toolCallId").Str()
-	if id == "" {
-		return false
-	}
+// update takes in a tool_call or tool_call_update.
+func (b *toolBook) update(out *actions, u rawjson.Value) {
 	b.seen = true
-	if b.calls == nil {
-		b.calls = map[string]*toolCall{}
+	id := trimmed(u.Get("toolCallId"))
+	if id == "" {
+		return
 	}
 	c := b.calls[id]
 	if c == nil {
+		if b.calls == nil {
+			b.calls = map[string]*toolCall{}
+		}
 		c = &toolCall{id: id}
 		b.calls[id] = c
 		b.order = append(b.order, id)
 	}
 	c.learn(u)
-	ended, failed := terminal(u.Get("status").Str())
-	if !ended || c.told {
-		return false
+	if ended, failed := terminal(u); ended {
+		b.tell(out, c, failed)
 	}
-	name := c.tell(out, failed)
-	b.results = b.results || name != toolThink
-	return !failed && (name == toolWrite || name == toolEdit)
 }
 
+// learn takes over what a frame says. Before the first frame a call has no
+// name.
 func (c *toolCall) learn(u rawjson.Value) {
-	text := func(to *string, key string) {
-		if s := u.Get(key).Str(); s != "" {
-			*to = s
-		}
+	if c.ended {
+		return
 	}
-	text(&c.kind, "kind")
-	text(&c.name, "name")
-	text(&c.title, "title")
-	value := func(to *rawjson.Value, key string) {
-		if v := u.Get(key); v.Exists() && v.Kind() != rawjson.Null {
-			*to = v
-		}
+	kind := jstext.Trim(u.Get("kind").Str())
+	switch name := toolName(u); {
+	case recognizedKind(kind):
+		c.name, c.byKind = name, true
+	case !c.byKind && (name != toolAny || c.name == ""):
+		c.name = name
 	}
-	value(&c.input, "rawInput")
-	value(&c.output, "rawOutput")
-	value(&c.content, "content")
-	value(&c.loc, "locations")
+	path, rank := filePath(u)
+	for _, f := range toolInput(u, path) {
+		c.input = with(c.input, f.Key, f.Value)
+	}
+	if path != "" && (c.path == "" || rank >= c.pathRank) {
+		c.path, c.pathRank = path, rank
+	}
+	if result := toolResult(u); result != "" {
+		c.result = result
+	}
+	c.thought = c.thought || isThought(u)
 }
 
 // terminal says whether a status ends a call, and how.
-func terminal(status string) (ended, failed bool) {
-	switch token(status) {
+func terminal(u rawjson.Value) (ended, failed bool) {
+	switch token(u.Get("status").Str()) {
 	case "completed", "complete", "succeeded", "success":
 		return true, false
 	case "failed", "failure", "error", "cancelled", "canceled":
@@ -102,141 +97,91 @@ func terminal(status string) (ended, failed bool) {
 // flush tells every call that has not ended.
 func (b *toolBook) flush(out *actions, failed bool) {
 	for _, id := range b.order {
-		if c := b.calls[id]; !c.told {
-			c.tell(out, failed)
-		}
+		b.tell(out, b.calls[id], failed)
 	}
 }
 
-// tell emits the call and its result and returns its name. Thoughts that an
-// agent presents as tools are not told.
-func (c *toolCall) tell(out *actions, failed bool) string {
-	c.told = true
-	name := c.toolName()
-	if name == toolThink {
-		return name
+// tell emits the call and its result, once. Thoughts that an agent presents as
+// tools are not told.
+func (b *toolBook) tell(out *actions, c *toolCall, failed bool) {
+	if c.ended {
+		return
 	}
+	c.ended = true
+	if c.thought {
+		return
+	}
+	b.told = true
 	id := ToolID(c.id)
-	out.emit("tool_use", str("id", id), str("name", name), event.F("input", c.toolInput()), elapsed("startedAt"))
-	out.emit("tool_result", str("toolUseId", id), str("content", c.result(name)), event.F("isError", event.Bool(failed)))
-	return name
+	out.emit("tool_use", str("id", id), str("name", c.name), event.F("input", c.fullInput()), elapsed("startedAt"))
+	out.emit("tool_result", str("toolUseId", id), str("content", c.shownResult()), event.F("isError", event.Bool(failed)))
 }
 
 // ToolID is the id that a tool call of an ACP agent has in daemon events.
 func ToolID(toolCallID string) string {
-	sum := sha256.Sum256([]byte(toolCallID))
+	sum := sha256.Sum256([]byte(jstext.Trim(toolCallID)))
 	return "acp_" + hex.EncodeToString(sum[:])[:24]
 }
 
-// kindNames are the names of ACP tool kinds and of verbs in their place.
-var kindNames = map[string]string{
-	"edit": toolEdit, "patch": toolEdit, "replace": toolEdit, "update": toolEdit,
-	"write": toolWrite, "create": toolWrite, "save": toolWrite,
-	"read":    "Read",
-	"execute": toolBash, "bash": toolBash, "shell": toolBash, "terminal": toolBash,
-	"search": "Grep", "grep": "Grep", "glob": "Grep",
-	"fetch": "Fetch", "web": "Fetch",
-	"think": toolThink, "thinking": toolThink, "thought": toolThink,
-}
-
-// titleVerbs are looked for in a title, in this order. A title's "update"
-// counts as writing, a kind's as editing.
-var titleVerbs = []struct {
-	name string
-	re   *regexp.Regexp
-}{
-	{toolWrite, regexp.MustCompile(`(?i)\b(write|create|save|update)\b`)},
-	{toolEdit, regexp.MustCompile(`(?i)\b(edit|patch|replace)\b`)},
-	{"Read", regexp.MustCompile(`(?i)\bread\b`)},
-	{"Grep", regexp.MustCompile(`(?i)\b(search|grep|glob)\b`)},
-	{"Fetch", regexp.MustCompile(`(?i)\b(fetch|web)\b`)},
-	{toolBash, regexp.MustCompile(`(?i)\b(execute|bash|shell|terminal)\b`)},
-}
-
-var unnamable = regexp.MustCompile(`[^A-Za-z0-9_.:-]+`)
-
-// toolName names the call. Only a kind that says so makes it a shell.
-func (c *toolCall) toolName() string {
-	if name, ok := kindNames[token(c.kind)]; ok {
-		return name
+// fullInput is what the agent says it was asked, with the file it works on and
+// without any other file_path.
+func (c *toolCall) fullInput() event.Value {
+	if c.path != "" {
+		return object(with(c.input, "file_path", event.String(c.path)))
 	}
-	if strings.HasPrefix(token(c.kind), "think") {
-		return toolThink
-	}
-	name := unnamable.ReplaceAllString(c.name, "")
-	if name == "" {
-		for _, v := range titleVerbs {
-			if v.re.MatchString(c.title) {
-				name = v.name
-				break
-			}
+	var fields []event.Field
+	for _, f := range c.input {
+		if f.Key != "file_path" {
+			fields = append(fields, f)
 		}
 	}
-	switch {
-	case name == "":
-		return toolAny
-	case kindNames[strings.ToLower(name)] == toolBash:
-		return toolOther
-	}
-	return name
+	return object(fields)
 }
 
-var pathInTitle = regexp.MustCompile("(?:^|[\\s\"'`(])((?:[A-Za-z]:)?[\\w./\\\\~-]*[\\w-]\\.[A-Za-z0-9]{1,8})(?:$|[\\s\"'`),:;])")
+// shownResult is what the call gave. What a shell printed is not shown.
+func (c *toolCall) shownResult() string {
+	if c.result != "" && runsCommands(c.name) {
+		return "[REDACTED:acp_bash_output:" + strconv.Itoa(rawjson.UTF16Len(c.result)) + "_chars]"
+	}
+	return c.result
+}
 
-// pathKeys are the members of an input that name a file.
-var pathKeys = [...]string{"path", "file_path", "filename", "filePath"}
-
-// toolInput is what the agent says it was asked, with the file it works on.
-func (c *toolCall) toolInput() event.Value {
+// toolInput returns the members of one frame's input, or its title if it has
+// none.
+func toolInput(u rawjson.Value, path string) []event.Field {
 	var fields []event.Field
-	has := false
-	if c.input.Kind() == rawjson.Object {
-		for _, m := range c.input.Members() {
-			has = has || m.Key() == "file_path"
+	switch raw := u.Get("rawInput"); raw.Kind() {
+	case rawjson.Object:
+		for _, m := range raw.Members() {
 			fields = append(fields, event.F(m.Key(), event.Of(m)))
 		}
-	}
-	if path := c.filePath(); path != "" && !has {
-		fields = append(fields, str("file_path", path))
-	}
-	if fields == nil {
-		if c.title == "" {
-			return event.Object()
+	case rawjson.Array:
+		for item := range raw.Children() {
+			fields = append(fields, event.F(strconv.Itoa(len(fields)), event.Of(item)))
 		}
-		fields = []event.Field{str("title", c.title)}
 	}
-	return event.Object(fields...)
+	if path != "" {
+		fields = with(fields, "file_path", event.String(path))
+	}
+	if title := trimmed(u.Get("title")); fields == nil && title != "" {
+		fields = []event.Field{str("title", title)}
+	}
+	return fields
 }
 
-func (c *toolCall) filePath() string {
-	for l := range c.loc.Children() {
-		if p := l.Get("path").Str(); p != "" {
-			return p
-		}
-	}
-	for item := range c.content.Children() {
-		if p := item.Get("path").Str(); p != "" {
-			return p
-		}
-	}
-	if c.input.Kind() == rawjson.Object {
-		for _, key := range pathKeys {
-			if p := c.input.Get(key).Str(); p != "" {
-				return p
-			}
-		}
-	}
-	if m := pathInTitle.FindStringSubmatch(c.title); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-// result is what the call gave. What a shell printed is not shown.
-func (c *toolCall) result(name string) string {
-	text := c.resultText()
-	if name == toolBash && text != "" {
-		return "[REDACTED:acp_bash_output:" + strconv.Itoa(rawjson.UTF16Len(text)) + "_chars]"
+// toolResult returns what one frame says of the call's result, cut to a
+// length.
+func toolResult(u rawjson.Value) string {
+	text := ""
+	switch output, content := u.Get("rawOutput"), u.Get("content"); {
+	case output.Kind() == rawjson.String:
+		text = output.Str()
+	case output.Exists() && output.Kind() != rawjson.Null:
+		text = output.Stringify()
+	case content.Kind() == rawjson.Array:
+		text = contentText(content)
+	default:
+		text = updateText(u)
 	}
 	if rawjson.UTF16Len(text) > maxToolResult {
 		return jstext.Head(text, maxToolResult) + "\n…[truncated]"
@@ -244,30 +189,26 @@ func (c *toolCall) result(name string) string {
 	return text
 }
 
-func (c *toolCall) resultText() string {
-	switch c.output.Kind() {
-	case rawjson.Invalid, rawjson.Null:
-	case rawjson.String:
-		if s := c.output.Str(); s != "" {
-			return s
-		}
-	default:
-		if text := foundText(c.output, textDepth); text != "" {
-			return text
-		}
-		return c.output.Stringify()
-	}
+// contentText joins the texts and differences of a call's content.
+func contentText(content rawjson.Value) string {
 	var parts []string
-	for item := range c.content.Children() {
+	for item := range content.Children() {
+		before, after := item.Get("oldText").Str(), item.Get("newText").Str()
+		part := ""
 		switch {
-		case item.Get("type").IsStr("diff"):
-			if s := item.Get("newText").Str(); s != "" {
-				parts = append(parts, s)
-			}
+		case item.Kind() == rawjson.String:
+			part = item.Str()
+		case item.Get("text").Str() != "":
+			part = item.Get("text").Str()
+		case item.Get("diff").Str() != "":
+			part = item.Get("diff").Str()
+		case before != "" || after != "":
+			part = "--- old\n" + before + "\n+++ new\n" + after
 		default:
-			if s := foundText(item, textDepth); s != "" {
-				parts = append(parts, s)
-			}
+			part = updateText(item)
+		}
+		if part != "" {
+			parts = append(parts, part)
 		}
 	}
 	return strings.Join(parts, "\n")

@@ -17,7 +17,7 @@ const piGrace = 5 * time.Second
 type pi struct {
 	opts      Options
 	lastID    int
-	parentID  int // of new_session; 0 when none is awaited
+	parentID  int // of new_session; 0 when none was sent
 	promptID  int
 	streaming bool
 	over      bool // nothing the agent says counts any more
@@ -98,7 +98,7 @@ func (p *pi) frame(out *actions, v rawjson.Value) {
 		out.emit("status", str("label", "retrying"))
 	case "auto_retry_end":
 		if ok := v.Get("success"); ok.Kind() == rawjson.Boolean && !ok.Bool() {
-			piError(out, textOr(v.Get("finalError"), "Auto-retry failed"), v)
+			piError(out, textOr(v.Get("finalError"), "Auto-retry exhausted"), v)
 		}
 	case "compaction_start":
 		out.emit("status", str("label", "compacting"))
@@ -111,21 +111,24 @@ func (p *pi) frame(out *actions, v rawjson.Value) {
 }
 
 // response continues after new_session, and ends the run when the agent
-// refuses a command. Only an explicit false is a refusal.
+// refuses a command. Only an explicit false is a refusal. An answer is known by
+// its id alone: one that comes twice sends the prompt twice, and an answer to
+// null counts as one to a command that was not sent.
 func (p *pi) response(out *actions, v rawjson.Value) {
 	id := v.Get("id")
-	is := func(want int) bool { return want > 0 && id.Kind() == rawjson.Number && id.Float() == float64(want) }
 	ok := v.Get("success")
 	refused := ok.Kind() == rawjson.Boolean && !ok.Bool()
-	why := textOr(v.Get("error"), "unknown error")
+	why := "unknown"
+	if e := v.Get("error"); e.Exists() && e.Kind() != rawjson.Null {
+		why = jstext.ToString(e)
+	}
 	switch {
-	case is(p.parentID) && refused:
+	case is(id, p.parentID) && refused:
 		p.end()
 		out.fatal(str("message", "parent session rejected: "+why), str("code", "PI_PARENT_SESSION_FAILED"))
-	case is(p.parentID):
-		p.parentID = 0
+	case is(id, p.parentID):
 		p.prompt(out)
-	case is(p.promptID) && refused:
+	case is(id, p.promptID) && refused:
 		p.end()
 		out.fatal(str("message", "prompt rejected: "+why))
 	}
@@ -135,22 +138,25 @@ func (p *pi) end() { p.over, p.outcome.Fatal = true, true }
 
 func (p *pi) update(out *actions, v rawjson.Value) {
 	e := v.Get("assistantMessageEvent")
+	delta := e.Get("delta")
 	switch typ := e.Get("type").Str(); typ {
 	case "text_delta":
-		if e.Get("delta").Str() == "" {
+		if delta.Kind() != rawjson.String {
 			return
 		}
 		if !p.streaming {
 			p.streaming = true
 			out.emit("status", str("label", "streaming"), elapsed("ttftMs"))
 		}
-		out.emit("text_delta", str("delta", e.Get("delta").Str()))
+		out.emit(typ, event.F("delta", event.Of(delta)))
+	case "thinking_delta":
+		if delta.Kind() == rawjson.String {
+			out.emit(typ, event.F("delta", event.Of(delta)))
+		}
 	case "thinking_start", "thinking_end":
 		out.emit(typ)
-	case "thinking_delta":
-		out.emit(typ, event.F("delta", event.OrNull(e.Get("delta"))))
 	case "error":
-		piError(out, textOr(e.Get("reason"), textOr(e.Get("delta"), "Agent error")), v)
+		piError(out, textOr(e.Get("reason"), textOr(delta, "Agent error")), v)
 	}
 }
 
@@ -177,7 +183,7 @@ func (p *pi) turnEnd(out *actions, v rawjson.Value) {
 
 func piCost(cost rawjson.Value) event.Value {
 	for _, key := range [...]string{"total", "totalCost"} {
-		if n := cost.Get(key); n.Kind() == rawjson.Number {
+		if n := cost.Get(key); n.Exists() && n.Kind() != rawjson.Null {
 			return event.Of(n)
 		}
 	}
@@ -188,20 +194,26 @@ func piError(out *actions, message string, v rawjson.Value) {
 	out.emit("error", str("message", message), event.F("raw", event.Of(v)))
 }
 
-// piContent is a tool's result as text: the text parts of its content, or the
-// string that it is.
+// piContent is a tool's result as text: the parts of its content, those that
+// are not text as JSON, or the string that the content is.
 func piContent(result rawjson.Value) string {
-	if result.Kind() == rawjson.String {
-		return result.Str()
-	}
 	content := result.Get("content")
 	if content.Kind() == rawjson.String {
 		return content.Str()
 	}
+	if content.Kind() != rawjson.Array {
+		return ""
+	}
 	var parts []string
 	for part := range content.Children() {
-		if part.Get("type").IsStr("text") {
-			parts = append(parts, part.Get("text").Str())
+		text := part.Get("text")
+		switch {
+		case !part.Get("type").IsStr("text"):
+			parts = append(parts, part.Stringify())
+		case text.Exists() && text.Kind() != rawjson.Null:
+			parts = append(parts, jstext.ToString(text))
+		default:
+			parts = append(parts, "")
 		}
 	}
 	return strings.Join(parts, "\n")
@@ -211,7 +223,7 @@ func piContent(result rawjson.Value) string {
 // that nobody is there. Notices want no answer.
 func answerUI(out *actions, v rawjson.Value) {
 	id := v.Get("id")
-	if !jstext.Truthy(id) {
+	if !id.Exists() || id.Kind() == rawjson.Null {
 		return
 	}
 	answer := func(f event.Field) { out.send(str("type", "extension_ui_response"), event.F("id", event.Of(id)), f) }
@@ -222,16 +234,31 @@ func answerUI(out *actions, v rawjson.Value) {
 		answer(event.F("confirmed", event.Bool(true)))
 		return
 	}
-	for option := range v.Get("options").Children() {
-		for _, choice := range [...]rawjson.Value{option, option.Get("label"), option.Get("value")} {
-			if choice.Kind() == rawjson.String {
-				answer(str("value", choice.Str()))
-				return
-			}
-		}
-		break
+	options := v.At("params", "options")
+	if !options.Exists() || options.Kind() == rawjson.Null {
+		options = v.Get("options")
 	}
-	answer(event.F("cancelled", event.Bool(true)))
+	if options.Kind() != rawjson.Array || options.Len() == 0 {
+		answer(event.F("cancelled", event.Bool(true)))
+		return
+	}
+	for option := range options.Children() {
+		answer(event.F("value", choice(option)))
+		return
+	}
+}
+
+// choice is what names an option: itself, its label or its value.
+func choice(option rawjson.Value) event.Value {
+	if option.Kind() == rawjson.String {
+		return event.Of(option)
+	}
+	for _, key := range [...]string{"label", "value"} {
+		if v := option.Get(key); v.Exists() && v.Kind() != rawjson.Null {
+			return event.Of(v)
+		}
+	}
+	return event.String("")
 }
 
 func textOr(v rawjson.Value, or string) string {

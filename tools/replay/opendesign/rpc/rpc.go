@@ -49,16 +49,22 @@ func Usage(v rawjson.Value) event.Value {
 		{"thought_tokens", "thoughtTokens", "thought_tokens"},
 		{"total_tokens", "totalTokens", "total_tokens"},
 	} {
-		for _, key := range m[1:] {
-			n := v.Get(key)
-			if value := event.Of(n); value.Kind() == rawjson.Number && n.Float() >= 0 {
-				fields = append(fields, event.F(m[0], value))
-				break
-			}
+		if n := count(v, m[1:]...); n.Exists() {
+			fields = append(fields, event.F(m[0], n))
 		}
 	}
 	if fields == nil {
 		return event.Value{}
 	}
 	return event.Object(fields...)
+}
+
+// count returns the first of the members that is a number and not below zero.
+func count(v rawjson.Value, keys ...string) event.Value {
+	for _, key := range keys {
+		if n := event.Of(v.Get(key)); n.Kind() == rawjson.Number && n.Float() >= 0 {
+			return n
+		}
+	}
+	return event.Value{}
 }

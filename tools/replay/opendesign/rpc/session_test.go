@@ -142,7 +142,7 @@ func newSession(t *testing.T, family string, options json.RawMessage) Session {
 	o := value(t, options)
 	opts := Options{
 		Cwd: "/work", Prompt: "PROMPT", Model: o.Get("model").Str(), ResumeSessionID: o.Get("resumeSessionId").Str(),
-		EnvMap: o.Get("envFormat").IsStr("map"), CompleteOnTurnEnd: truthy(o.Get("completePromptOnTurnEnd")),
+		EnvMap: o.Get("envFormat").IsStr("map"), CompleteOnTurnEnd: o.Get("completePromptOnTurnEnd").Bool(),
 		ModelUnavailableCode: o.Get("modelUnavailableErrorCode").Str(), ParentSession: o.Get("parentSession").Str(),
 	}
 	for p := range o.Get("imagePaths").Children() {
