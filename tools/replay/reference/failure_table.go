@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
@@ -18,8 +19,9 @@ type textRow struct {
 	agents, except []string
 	// pattern is matched against the normalized text: lower case, straight
 	// apostrophes, single spaces. Words that redaction does not know stand as
-	// <text:N>, so patterns name only words of the error itself.
-	pattern *regexp.Regexp
+	// <text:N>, so patterns name only words of the error itself. It is compiled
+	// on first use: most commands of this program read no failure.
+	pattern func() *regexp.Regexp
 	verdict verdict
 }
 
@@ -28,7 +30,7 @@ func (t *textRow) fits(agent string) bool {
 }
 
 func row(source string, v verdict, phrases ...string) textRow {
-	return textRow{source: source, pattern: regexp.MustCompile(strings.Join(phrases, "|")), verdict: v}
+	return textRow{source: source, pattern: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(phrases, "|")) }), verdict: v}
 }
 
 // httpStatus matches a status where the words around it say that it is one:
