@@ -17,6 +17,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -43,6 +44,13 @@ type Options struct {
 	WorkflowRunURL *string // HTTPS, for automated captures
 	// Refresh stages what follows from new observations: the matrix.
 	Refresh func(*store.Registry, *store.Transaction, []store.Observed) error
+	// Ask asks the person who is there what a cell needs to know; nil suspends
+	// the run until there is an answer. AskBy names that person.
+	Ask   requests.Prompter
+	AskBy string
+	// AskRedaction makes a question of what redaction cannot decide, instead of
+	// a refusal.
+	AskRedaction bool
 	// Progress is told what happens; nil tells nobody.
 	Progress func(Progress)
 }
@@ -71,6 +79,10 @@ type Report struct {
 	Resumed bool          `json:"resumed"`
 	Results []*CellResult `json:"results"`
 	Notes   []string      `json:"notes"`
+	// Status is finished or suspended, and Reason why it is suspended; empty
+	// when an error ended the capture.
+	Status string `json:"status,omitempty"`
+	Reason string `json:"reason,omitempty"`
 	// Published counts the new observations and source-evidence records.
 	Published int `json:"published"`
 }
@@ -83,6 +95,7 @@ type capturer struct {
 	redactor   *redact.Redactor
 	raw        *store.RawStore
 	known      *knowledge
+	requests   *requests.Store
 	progress   Progress
 }
 
@@ -183,7 +196,11 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	report := &Report{RunID: r.ID, Resumed: resumed, Results: []*CellResult{}, Notes: plan.Notes}
 	c.progress.Total = len(plan.Cells)
 	if resumed {
-		report.Notes = append(report.Notes, fmt.Sprintf("went on with run %s, which was interrupted after %d of %d", r.ID, r.done(plan.Cells), len(plan.Cells)))
+		how := "was interrupted"
+		if r.waited {
+			how = "waited for an answer"
+		}
+		report.Notes = append(report.Notes, fmt.Sprintf("went on with run %s, which %s after %d of %d", r.ID, how, r.done(plan.Cells), len(plan.Cells)))
 	}
 	for _, group := range groups(plan.Cells) {
 		results, err := c.group(ctx, r, group)
@@ -192,10 +209,15 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 			return report, err
 		}
 		for _, res := range results {
-			if res.tells() {
+			if res.tells() && !waiting(results) {
 				report.Published++
 			}
 		}
+	}
+	report.Status = runFinished
+	if waiting(report.Results) {
+		report.Status, report.Reason = runSuspended, requests.ReasonAwaitingAnswer
+		return report, r.suspend()
 	}
 	return report, r.finish()
 }
@@ -215,6 +237,7 @@ func newCapturer(opts Options) (*capturer, error) {
 	if c.raw, err = store.OpenRaw(opts.StateDir); err != nil {
 		return nil, err
 	}
+	c.requests = requests.Open(opts.StateDir, opts.Registry, opts.Now)
 	c.known, err = loadKnowledge(opts.Registry)
 	return c, err
 }
@@ -285,6 +308,9 @@ func (c *capturer) group(ctx context.Context, r *run, cells []Cell) ([]*CellResu
 		if results, err = c.runGroup(ctx, r, cells); err != nil {
 			return results, err
 		}
+	}
+	if waiting(results) {
+		return results, nil // a version is published as a whole
 	}
 	return results, c.publishGroup(ctx, results)
 }

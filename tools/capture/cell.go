@@ -16,6 +16,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/expect"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
+	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
@@ -51,8 +52,11 @@ type CellResult struct {
 	// has its own.
 	Violations []contract.ContractViolation `json:"violations,omitempty"`
 	// Problem says why nothing is known, or why nothing may be published.
-	Problem    string `json:"problem,omitempty"`
-	DurationMS int64  `json:"duration_ms"`
+	Problem string `json:"problem,omitempty"`
+	// WaitsFor are the Requests without whose answers the cell cannot go on. Then
+	// nothing else is known of it.
+	WaitsFor   []contract.Digest `json:"waits_for,omitempty"`
+	DurationMS int64             `json:"duration_ms"`
 }
 
 // cellJob is one cell with what it needs.
@@ -61,6 +65,7 @@ type cellJob struct {
 	agent   *contract.Agent
 	probe   *Probe
 	version *versionInfo
+	asker   *requests.Asker
 }
 
 // runGroup installs one version and runs its cells.
@@ -75,7 +80,7 @@ func (c *capturer) runGroup(ctx context.Context, r *run, cells []Cell) ([]*CellR
 		c.progress.Cell = &cell
 		res := r.loadCell(cell.ID)
 		if res == nil {
-			if res, err = c.cell(ctx, r, cell, agent, version); err != nil {
+			if res, err = c.askingCell(ctx, r, cell, agent, version); err != nil {
 				return results, fmt.Errorf("%s %s: %w", cell.Group, cell.Probe, err)
 			}
 		} else if res.tells() { // of a former attempt
@@ -114,7 +119,7 @@ func (c *capturer) install(ctx context.Context, agent *contract.Agent, version s
 }
 
 // cell runs one probe once and derives everything from it.
-func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.Agent, version *versionInfo) (*CellResult, error) {
+func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.Agent, version *versionInfo, asker *requests.Asker) (*CellResult, error) {
 	probe, err := LoadProbe(c.opts.Registry, cell.Probe)
 	if err != nil {
 		return nil, err
@@ -123,7 +128,7 @@ func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, fmt.Errorf("keeping the state of the run: %w", err)
 	}
-	job := &cellJob{cell: cell, agent: agent, probe: probe, version: version}
+	job := &cellJob{cell: cell, agent: agent, probe: probe, version: version, asker: asker}
 	c.tell("running")
 	start := time.Now()
 	rec, err := c.child(ctx, job, dir)
@@ -131,19 +136,25 @@ func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.
 		return nil, err
 	}
 	defer func() { _ = rec.ws.remove() }()
+	if err := asker.Err(); err != nil { // it stopped in the middle: what it recorded is no run
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
 	if err := version.unchanged(); err != nil {
 		return nil, err
 	}
 	c.tell("redacting")
 	res, err := c.derive(job, rec)
+	if err == nil {
+		err = asker.Err()
+	}
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	res.DurationMS = time.Since(start).Milliseconds()
 	if err := c.keepRaw(job, rec); err != nil {
 		return nil, err
 	}
-	return res, r.saveCell(cell.ID, res)
+	return res, nil
 }
 
 // keepRaw moves the bundle into the private store.

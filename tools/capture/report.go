@@ -20,6 +20,9 @@ func (r *CellResult) Row() []string {
 	if r.Verdict != "" {
 		row[5] = string(r.Verdict)
 	}
+	if len(r.WaitsFor) > 0 {
+		row[5] = "waits"
+	}
 	if !r.tells() {
 		return row
 	}
@@ -39,6 +42,8 @@ func (r *CellResult) Row() []string {
 // Summary says in a few words how the cell ended.
 func (r *CellResult) Summary() string {
 	switch {
+	case len(r.WaitsFor) > 0:
+		return "waits for an answer to " + r.waits()
 	case r.Problem != "" && r.Redaction == "":
 		return "cannot know: " + r.Problem
 	case r.Problem != "":
@@ -59,7 +64,7 @@ func (r *Report) Details() []string {
 	var out []string
 	for _, res := range r.Results {
 		where := res.Cell.Group + " " + res.Cell.Probe + ": "
-		if res.Problem != "" {
+		if res.Problem != "" || len(res.WaitsFor) > 0 {
 			out = append(out, where+res.Summary())
 			continue
 		}
@@ -89,10 +94,13 @@ func (r *Report) Details() []string {
 	return slices.Compact(out)
 }
 
-// ExitCode returns the code for the whole capture (FINE-PRINT 13 and 18): 4 a
-// redaction was refused, 3 something is not known, 1 an incompatible new shape
+// ExitCode returns the code for the whole capture (FINE-PRINT 13 and 18): 5 it
+// is suspended and nothing else is final, 4 a redaction was refused, 3 something is not known, 1 an incompatible new shape
 // or an expectation that does not hold, else 0.
 func (r *Report) ExitCode(failOnNew bool) int {
+	if waiting(r.Results) {
+		return 5
+	}
 	code := 0
 	for _, res := range r.Results {
 		switch {
@@ -110,6 +118,9 @@ func (r *Report) ExitCode(failOnNew bool) int {
 
 // NextStep says what the person at the terminal may want to do now.
 func (r *Report) NextStep() string {
+	if waiting(r.Results) {
+		return "Next: `agent-contracts review list` shows the questions; answer them with `agent-contracts review answer`, then run the same command again."
+	}
 	fresh := map[string]bool{}
 	refused, unknown := false, false
 	for _, res := range r.Results {

@@ -24,11 +24,12 @@ var (
 	})
 	unknown  = &CellResult{Cell: known.Cell, Problem: "no answer"}
 	rejected = &CellResult{Cell: known.Cell, Problem: "words", Verdict: contract.VerdictRedactionFailed, Redaction: contract.RedactionReview}
+	asks     = &CellResult{Cell: known.Cell, WaitsFor: []contract.Digest{contract.Sum([]byte("question"))}}
 	failed   = &CellResult{Cell: known.Cell, Problem: "leak", Verdict: contract.VerdictRedactionFailed, Redaction: contract.RedactionFailed}
 )
 
-// The codes of FINE-PRINT 13 and 18. The worst counts, in any order: 4 before
-// 3 before 1.
+// The codes of FINE-PRINT 13 and 18. The worst counts, in any order: 5 (it
+// is not over) before 4 before 3 before 1.
 func TestExitCode(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -45,6 +46,7 @@ func TestExitCode(t *testing.T) {
 		{"unknown after incompatible", []*CellResult{unknown, broken}, 3, 3},
 		{"redaction wants a person", []*CellResult{unknown, rejected, broken}, 4, 4},
 		{"redaction failed", []*CellResult{failed, unknown}, 4, 4},
+		{"one waits", []*CellResult{known, failed, asks, broken}, 5, 5},
 		{"redaction failed last", []*CellResult{known, unknown, broken, failed}, 4, 4},
 	} {
 		r := &Report{Results: c.results}
@@ -65,6 +67,7 @@ func TestNextStep(t *testing.T) {
 		{[]*CellResult{known}, "every shape was known"},
 		{[]*CellResult{known, fresh, fresh}, "1 new shape(s) (" + fresh.Shape.Signature.Short()},
 		{[]*CellResult{fresh, unknown}, "tell nothing"},
+		{[]*CellResult{rejected, asks}, "agent-contracts review answer"},
 		{[]*CellResult{unknown, rejected}, "registry/vocabulary.json"},
 	} {
 		if got := (&Report{Results: c.results}).NextStep(); !strings.Contains(got, c.says) {
@@ -74,7 +77,7 @@ func TestNextStep(t *testing.T) {
 }
 
 func TestRowsAndDetails(t *testing.T) {
-	for _, r := range []*CellResult{known, fresh, variant, broken, unmet, unknown, rejected, failed} {
+	for _, r := range []*CellResult{known, fresh, variant, broken, unmet, unknown, rejected, failed, asks} {
 		if row := r.Row(); len(row) != 9 || row[2] != "chat-text-success" {
 			t.Errorf("row %q, want nine cells", row)
 		}
@@ -90,16 +93,17 @@ func TestRowsAndDetails(t *testing.T) {
 		t.Errorf("row %q does not name the profile", row)
 	}
 	limit := changed(func(r *CellResult) { r.Observation.Extensions.EndReason = "output_limit" })
-	got := strings.Join((&Report{Results: []*CellResult{unknown, rejected, unmet, limit, known}}).Details(), "\n")
+	got := strings.Join((&Report{Results: []*CellResult{unknown, rejected, unmet, limit, known, asks}}).Details(), "\n")
 	for _, want := range []string{
 		"codex@0.133.0 chat-text-success: cannot know: no answer", "redaction manual_review_required: words",
 		"expectation /must_see/0: wanted e, got a", "the capture ended the run: output_limit of 32 MiB",
+		"chat-text-success: waits for an answer to " + asks.WaitsFor[0].Hex()[:12],
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the details do not say %q:\n%s", want, got)
 		}
 	}
-	if n := strings.Count(got, "\n"); n != 3 {
-		t.Errorf("%d lines, want 4: what is as known needs none\n%s", n+1, got)
+	if n := strings.Count(got, "\n"); n != 4 {
+		t.Errorf("%d lines, want 5: what is as known needs none\n%s", n+1, got)
 	}
 }

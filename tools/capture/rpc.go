@@ -33,7 +33,8 @@ type rpcScript struct {
 
 // newRPC returns the first frames and the script of a session in the launch's
 // dialect.
-func newRPC(l *agents.Launch, probe *Probe, ws *workspace, resume string) (harness.Stdin, harness.Script) {
+func newRPC(l *agents.Launch, job *cellJob, ws *workspace, resume string) (harness.Stdin, harness.Script) {
+	probe := job.probe
 	var client contract.ScenarioClient
 	if c := probe.Scenario.Client; c != nil {
 		client = *c
@@ -46,6 +47,7 @@ func newRPC(l *agents.Launch, probe *Probe, ws *workspace, resume string) (harne
 	case l.Client == contract.ClientStrict:
 		s.session = acpclient.New(acpclient.Options{
 			Cwd: ws.cwd, Prompt: probe.Prompt, Load: resume, Mode: l.SessionMode, Permission: client.Permission, Files: ws,
+			Ask: job.permission(client.Permission, ws),
 		})
 	default:
 		s.session = rpc.NewACP(opts)

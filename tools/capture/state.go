@@ -16,6 +16,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -31,14 +32,28 @@ func newRunID(now time.Time) string {
 // run is one folder of state: what was asked, and what each cell came to. All
 // of it is private, since it holds raw bundles until they are stored.
 type run struct {
-	dir  string
-	lock *flock.Flock
+	dir    string
+	lock   *flock.Flock
+	waited bool // the former attempt was suspended
 
 	ID        string          `json:"run_id"`
 	PlanHash  contract.Digest `json:"plan"`
 	CreatedAt time.Time       `json:"created_at"`
 	Finished  bool            `json:"finished"`
+	// Status is running, suspended or finished. A suspended run is not over: it
+	// waits for a person as long as it takes (FINE-PRINT 22).
+	Status string `json:"status"`
+	// Reason says why it is suspended: requests.ReasonAwaitingAnswer.
+	Reason string `json:"reason,omitempty"`
+	// Incarnation counts the attempts from 1.
+	Incarnation int `json:"incarnation"`
 }
+
+const (
+	runRunning   = "running"
+	runSuspended = "suspended"
+	runFinished  = "finished"
+)
 
 // resumeWindow is how long an interrupted run may be taken up again; after
 // that the world has moved on and a new run is more honest.
@@ -52,10 +67,16 @@ func openRun(stateDir string, plan contract.Digest, now time.Time) (r *run, resu
 		return nil, false, fmt.Errorf("keeping the state of the run: %w", err)
 	}
 	old, err := findInterrupted(jobs, plan, now)
-	if err != nil || old != nil {
-		return old, old != nil, err
+	if err != nil {
+		return nil, false, err
 	}
-	r = &run{ID: newRunID(now), PlanHash: plan, CreatedAt: now.UTC()}
+	if old != nil {
+		old.Incarnation++
+		old.waited = old.Status == runSuspended
+		old.Status, old.Reason = runRunning, ""
+		return old, true, old.save()
+	}
+	r = &run{ID: newRunID(now), PlanHash: plan, CreatedAt: now.UTC(), Status: runRunning, Incarnation: 1}
 	r.dir = filepath.Join(jobs, r.ID)
 	if err := os.MkdirAll(filepath.Join(r.dir, "cells"), 0o700); err != nil {
 		return nil, false, fmt.Errorf("keeping the state of the run: %w", err)
@@ -82,7 +103,7 @@ func findInterrupted(jobs string, plan contract.Digest, now time.Time) (*run, er
 		if err != nil || json.Unmarshal(b, r) != nil {
 			continue // it was killed before its first write
 		}
-		expired := now.Sub(r.CreatedAt) > resumeWindow
+		expired := now.Sub(r.CreatedAt) > resumeWindow && r.Status != runSuspended
 		if r.Finished || r.PlanHash != plan && !expired {
 			continue
 		}
@@ -114,7 +135,13 @@ func (r *run) save() error {
 
 // finish ends the run. Its outcomes stay for who wants to look.
 func (r *run) finish() error {
-	r.Finished = true
+	r.Finished, r.Status = true, runFinished
+	return r.save()
+}
+
+// suspend leaves the run to a later attempt, when somebody has answered.
+func (r *run) suspend() error {
+	r.Status, r.Reason = runSuspended, requests.ReasonAwaitingAnswer
 	return r.save()
 }
 

@@ -26,6 +26,8 @@ func TestResume(t *testing.T) {
 		{name: "killed within the second", plan: plan, now: now, want: true},
 		{name: "another plan", plan: other, now: now},
 		{name: "too long ago", plan: plan, now: now.Add(25 * time.Hour)},
+		{name: "suspended, and answered a month later", plan: plan, now: now.Add(30 * 24 * time.Hour), want: true, left: func(t *testing.T, r *run) { must(t, r.suspend()) }},
+		{name: "suspended for another plan", plan: other, now: now.Add(30 * 24 * time.Hour), left: func(t *testing.T, r *run) { must(t, r.suspend()) }},
 		{name: "finished", plan: plan, now: now, left: func(t *testing.T, r *run) { must(t, r.finish()) }},
 		{name: "killed before its first write", plan: plan, now: now, left: func(t *testing.T, r *run) { must(t, os.Remove(filepath.Join(r.dir, "run.json"))) }},
 		{name: "run.json is cut", plan: plan, now: now, left: func(t *testing.T, r *run) {
@@ -54,6 +56,9 @@ func TestResume(t *testing.T) {
 			second, resumed, err := openRun(state, c.plan, c.now)
 			must(t, err)
 			defer second.close()
+			if want := map[bool]int{true: 2, false: 1}[c.want]; second.Incarnation != want || second.Status != runRunning || second.Reason != "" {
+				t.Errorf("the second attempt is incarnation %d, %s %s", second.Incarnation, second.Status, second.Reason)
+			}
 			if resumed != c.want || (second.ID == first.ID) != c.want {
 				t.Fatalf("resumed = %v (run %s after %s), want %v", resumed, second.ID, first.ID, c.want)
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -23,6 +24,7 @@ type captureFlags struct {
 	like   []string
 	failOn string
 	chunk  int
+	ask    string
 	format format
 }
 
@@ -41,7 +43,8 @@ where it stopped when the same command is run again.
 
 Exit codes: 0 all as known or compatible; 1 incompatible, or an expectation of a
 probe does not hold (with --fail-on new also a new shape); 2 usage; 3 cannot
-know (not installed, not captured); 4 redaction refused.`,
+know (not installed, not captured); 4 redaction refused; 5 it waits for an answer
+(see review).`,
 		Example: `  agent-contracts capture codex
   agent-contracts capture codex@0.133.0 claude@latest --probe chat-text-success,auth-failure
   agent-contracts capture codex@0.133.0 --repeat 5 --format json
@@ -60,6 +63,7 @@ know (not installed, not captured); 4 redaction refused.`,
 	fl.StringSliceVar(&f.like, "like", nil, "repeat the captures of these observations")
 	fl.StringVar(&f.failOn, "fail-on", "", "new: exit 1 for a new compatible shape too")
 	fl.IntVar(&f.chunk, "chunk-runes", 0, "size of the provider's text pieces: 0 as the probe says, -1 whole")
+	a.askFlag(c, &f.ask)
 	a.formatFlag(c, &f.format, "text", "json")
 	return c
 }
@@ -84,6 +88,12 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 	}
 	show := newProgress(a)
 	opts.Progress = show.update
+	if ask := opts.Ask; ask != nil {
+		opts.Ask = func(ctx context.Context, pending []contract.Request) ([]contract.Answer, error) {
+			show.clear()
+			return ask(ctx, pending)
+		}
+	}
 	report, err := capture.Run(c.Context(), opts)
 	show.end()
 	if report == nil {
@@ -123,6 +133,10 @@ func (a *app) captureOptions(f *captureFlags, args []string) (capture.Options, e
 		Now: a.env.Now, LookupEnv: a.lookupEnv, Refresh: matrix.Refresh,
 		Install: a.installOptions(), Runner: a.runner(), WorkflowRunURL: a.workflowRun(),
 	}
+	if opts.Ask, err = a.prompter(f.ask); err != nil {
+		return opts, err
+	}
+	opts.AskBy, opts.AskRedaction = a.answerer(""), opts.Ask != nil || f.ask != ""
 	opts.Targets, err = a.targets(f, reg, args)
 	return opts, err
 }

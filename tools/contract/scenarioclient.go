@@ -21,6 +21,7 @@ const (
 	PermissionGrant  ClientPermission = "grant"
 	PermissionReject ClientPermission = "reject"
 	PermissionCancel ClientPermission = "cancel" // no answer; the turn is to be cancelled
+	PermissionAsk    ClientPermission = "ask"    // a person answers (docs/REQUESTS.md)
 )
 
 // ClientMoment is a moment in a turn: right after the prompt was sent, the
@@ -48,7 +49,7 @@ const (
 )
 
 func (c *ScenarioClient) check(bad func(format string, a ...any)) {
-	if !slices.Contains([]ClientPermission{"", PermissionGrant, PermissionReject, PermissionCancel}, c.Permission) {
+	if !slices.Contains([]ClientPermission{"", PermissionGrant, PermissionReject, PermissionCancel, PermissionAsk}, c.Permission) {
 		bad("client.permission: unknown answer %q", c.Permission)
 	}
 	if !slices.Contains([]ClientMoment{"", MomentPrompt, MomentText, MomentTool, MomentPermission, MomentToolResult}, c.CancelAfter) {

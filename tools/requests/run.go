@@ -131,6 +131,17 @@ func (q *Asker) state() (pending []contract.Request, failed error) {
 	return q.pending, q.failed
 }
 
+// Err returns why the step cannot come to its end now: a *PendingError while a
+// question waits, or what kept a question from being asked. A step that asks
+// where it cannot return an error looks here.
+func (q *Asker) Err() error {
+	pending, failed := q.state()
+	if failed != nil || len(pending) == 0 {
+		return failed
+	}
+	return &PendingError{Prompt: pending[0].Prompt}
+}
+
 // PendingError says that a question has no answer yet. A step returns it.
 type PendingError struct{ Prompt string }
 

@@ -188,6 +188,9 @@ func (s *Store) expire(ctx context.Context, e *Entry) error {
 // settle records what became of the Requests of a step that ran: asked are
 // those that it asked for. done says that it came to its end.
 func (s *Store) settle(ctx context.Context, run, step string, asked map[contract.Digest]bool, done bool) error {
+	if all, err := s.Of(run, step); err != nil || len(all) == 0 {
+		return err // most steps ask nothing
+	}
 	unlock, err := s.private.lock(ctx)
 	if err != nil {
 		return err

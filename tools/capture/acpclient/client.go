@@ -41,6 +41,8 @@ type Options struct {
 	Mode string
 	// Permission is the answer to every permission question.
 	Permission contract.ClientPermission
+	// Ask answers the permission questions instead, when given.
+	Ask func(Question) Decision
 	// Version replaces the protocol version that the client offers; 0 leaves it.
 	Version    int
 	MCPServers []rpc.MCPServer
@@ -84,6 +86,15 @@ func (c *Client) request(method string, params ...event.Field) {
 	c.lastID++
 	c.pending[strconv.Itoa(c.lastID)] = method
 	c.send(event.F("id", event.Number(float64(c.lastID))), text("method", method), event.F("params", event.Object(params...)))
+}
+
+// setMode has an id of its own kind, so that the other requests are numbered as
+// the consumer numbers its own: its adapter then reads this session too.
+func (c *Client) setMode() {
+	const id = "mode"
+	c.pending[strconv.Quote(id)] = "session/set_mode"
+	c.send(text("id", id), text("method", "session/set_mode"),
+		event.F("params", event.Object(text("sessionId", c.sessionID), text("modeId", c.opts.Mode))))
 }
 
 func (c *Client) answer(id event.Value, result event.Value) {
@@ -173,7 +184,7 @@ func (c *Client) opened(result rawjson.Value) {
 		return
 	}
 	if c.opts.Mode != "" {
-		c.request("session/set_mode", text("sessionId", c.sessionID), text("modeId", c.opts.Mode))
+		c.setMode()
 		return
 	}
 	c.prompt()

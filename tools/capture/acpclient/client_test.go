@@ -86,6 +86,30 @@ func TestPermission(t *testing.T) {
 	}
 }
 
+// A person answers, or nobody has yet; then the run ends there.
+func TestPermissionOfAPerson(t *testing.T) {
+	for _, tt := range []struct {
+		d    Decision
+		want string
+	}{
+		{Decision{Kinds: []string{"reject_always", "reject_once"}}, `{"jsonrpc":"2.0","id":"q","result":{"outcome":{"outcome":"selected","optionId":"n"}}}`},
+		{Decision{}, `{"jsonrpc":"2.0","id":"q","result":{"outcome":{"outcome":"cancelled"}}}`},
+		{Decision{Wait: true}, string(rpc.Kill)},
+	} {
+		var asked Question
+		c := prompted(Options{Ask: func(q Question) Decision { asked = q; return tt.d }})
+		if got := sent(c.Message(question)); got != tt.want {
+			t.Errorf("%+v: got %s", tt.d, got)
+		}
+		if asked.WireID != `"q"` || strings.Join(asked.Options, " ") != "allow_persistent allow_once reject_once" {
+			t.Errorf("the question is %+v", asked)
+		}
+		if got := sent(c.Message(question)); tt.d.Wait && got != "" {
+			t.Errorf("after the end: got %s", got)
+		}
+	}
+}
+
 // A cancelled turn: a notification, "cancelled" for the open question, and the
 // end only after the agent's answer.
 func TestCancel(t *testing.T) {
@@ -120,7 +144,7 @@ func TestHandshake(t *testing.T) {
 	if got := sent(c.Message(`{"id":2,"result":{}}`)); !strings.Contains(got, `"session/set_mode","params":{"sessionId":"old","modeId":"ask"}`) {
 		t.Errorf("got %s", got)
 	}
-	if got := sent(c.Message(`{"id":3,"error":{"code":-32602,"message":"no such mode"}}`)); !strings.Contains(got, "session/prompt") {
+	if got := sent(c.Message(`{"id":"mode","error":{"code":-32602,"message":"no such mode"}}`)); !strings.Contains(got, "session/prompt") {
 		t.Errorf("a mode that the agent lacks: got %s", got)
 	}
 }

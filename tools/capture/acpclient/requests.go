@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/rpc"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
@@ -23,7 +24,7 @@ const (
 func (c *Client) asked(method string, id event.Value, params rawjson.Value) {
 	switch method {
 	case "session/request_permission":
-		c.permission(id, params.Get("options"))
+		c.permission(id, params)
 	case "fs/read_text_file":
 		c.read(id, params)
 	case "fs/write_text_file":
@@ -52,10 +53,39 @@ func outcome(word string, option event.Value) event.Value {
 	return event.Object(event.F("outcome", event.Object(fields...)))
 }
 
+// Question is a permission question of the agent.
+type Question struct {
+	WireID string // the id of its request, as it spells it
+	// Title and Kind are what the tool call says of itself; "" if it does not.
+	Title, Kind string
+	// Options are the kinds of the offered options.
+	Options []string
+}
+
+// Decision is an answer to a Question.
+type Decision struct {
+	// Kinds are the kinds of options to choose from, the first that is offered;
+	// none for "cancelled".
+	Kinds []string
+	// Wait says that nobody has answered yet: the run ends here and is done
+	// again later.
+	Wait bool
+}
+
+func questionOf(id event.Value, params rawjson.Value) Question {
+	call := params.Get("toolCall")
+	q := Question{WireID: id.JSON(), Title: call.Get("title").Str(), Kind: call.Get("kind").Str()}
+	for o := range params.Get("options").Children() {
+		q.Options = append(q.Options, o.Get("kind").Str())
+	}
+	return q
+}
+
 // permission chooses an option by its kind; a kind that the protocol does not
 // have is never chosen (case 065). A refusal is an option too: "cancelled" is
 // for a turn that was cancelled.
-func (c *Client) permission(id event.Value, options rawjson.Value) {
+func (c *Client) permission(id event.Value, params rawjson.Value) {
+	options := params.Get("options")
 	if c.outcome.Aborted {
 		c.answer(id, outcome("cancelled", event.Value{}))
 		return
@@ -67,6 +97,15 @@ func (c *Client) permission(id event.Value, options rawjson.Value) {
 	kinds := []string{"allow_once", "allow_always"}
 	if c.opts.Permission == contract.PermissionReject {
 		kinds = []string{"reject_once", "reject_always"}
+	}
+	if c.opts.Ask != nil {
+		d := c.opts.Ask(questionOf(id, params))
+		if d.Wait {
+			c.over = true
+			c.out = append(c.out, rpc.Action{Kind: rpc.Kill})
+			return
+		}
+		kinds = d.Kinds
 	}
 	for _, kind := range kinds {
 		for o := range options.Children() {

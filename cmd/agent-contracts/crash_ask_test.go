@@ -1,0 +1,290 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
+)
+
+// An ACP agent that asks whether it may write a file, under another request id
+// in every process, and does what the answer says. It notes each answer in the
+// file answers beside the world.
+const asking = `if [ "$1" = --version ]; then echo "1.14.0"; exit 0; fi
+if [ "$1" = run ]; then exit 0; fi
+answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"ses_1","update":%s}}\n' "$1"; }
+while read -r line; do
+  id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9][0-9]*\).*/\1/p')
+  case $line in
+  *'"method":"initialize"'*) answer '{"protocolVersion":1,"agentCapabilities":{}}' ;;
+  *'"method":"session/new"'*) answer '{"sessionId":"ses_1"}' ;;
+  *'"method":"session/prompt"'*)
+    prompt=$id
+    update '{"sessionUpdate":"tool_call","toolCallId":"call_1","title":"MARKER","kind":"edit","status":"pending"}'
+    printf '{"jsonrpc":"2.0","id":"q-%s","method":"session/request_permission","params":{"sessionId":"ses_1","toolCall":{"toolCallId":"call_1","title":"write %s/index.html","kind":"edit"},"options":[{"optionId":"o-%s","kind":"allow_once","name":"Allow"},{"optionId":"n-%s","kind":"reject_once","name":"Reject"}]}}\n' $$ "$PWD" $$ $$
+    ;;
+  *'"outcome"'*)
+    echo "$line" >> "${0%/*}/../answers"
+    case $line in *'"o-'*) status=completed ;; *) status=failed ;; esac
+    update '{"sessionUpdate":"tool_call_update","toolCallId":"call_1","status":"'$status'"}'
+    update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"The page is in index.html."}}'
+    id=$prompt; answer '{"stopReason":"end_turn"}' ;;
+  esac
+done
+`
+
+// newAskingWorld makes a world whose agent asks, and whose probe says that a
+// person answers.
+func newAskingWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, "")
+	w.write(w.fake, "#!/bin/sh\n"+asking, 0o755)
+	w.write(filepath.Join(w.dir, "answers"), "", 0o666)
+	w.edit("probes/permission-request/scenario.json", `"permission": "grant"`, `"permission": "ask"`)
+	return w
+}
+
+func (w *world) captureAsking(args ...string) *command {
+	return w.command(append([]string{"capture", "opencode", "--bin", w.fake, "--probe", "permission-request"}, args...)...)
+}
+
+// entries are the Requests as review list --all shows them.
+func (w *world) entries() []requests.Entry {
+	w.t.Helper()
+	stdout, _ := w.command("review", "list", "--all", "--format", "json").run(0)
+	var out []requests.Entry
+	must(w.t, json.Unmarshal([]byte(stdout), &out))
+	return out
+}
+
+// heard are the options that the agent was told, in order.
+func (w *world) heard() string {
+	w.t.Helper()
+	b, err := os.ReadFile(filepath.Join(w.dir, "answers"))
+	must(w.t, err)
+	var out []string
+	for line := range strings.Lines(string(b)) {
+		switch {
+		case strings.Contains(line, `"o-`):
+			out = append(out, "granted")
+		case strings.Contains(line, `"n-`):
+			out = append(out, "rejected")
+		case strings.Contains(line, "cancelled"):
+			out = append(out, "cancelled")
+		default:
+			out = append(out, "something else")
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func (w *world) runStatus() string {
+	w.t.Helper()
+	files, err := filepath.Glob(filepath.Join(w.priv, "jobs", "*", "run.json"))
+	must(w.t, err)
+	var out []string
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		must(w.t, err)
+		var run struct {
+			Status, Reason string
+			Incarnation    int
+		}
+		must(w.t, json.Unmarshal(b, &run))
+		out = append(out, strings.TrimSpace(fmt.Sprint(run.Status, " ", run.Incarnation, " ", run.Reason)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// A capture whose agent asks is suspended, answered from another process, and
+// goes on: the cell runs again, and the agent hears the answer under its new id.
+func TestSuspend(t *testing.T) {
+	for _, c := range []struct {
+		name, heard, state string
+		answer             []string
+	}{
+		{"granted", "granted", "used", []string{"--grant"}},
+		{"rejected", "rejected", "used", []string{"--reject"}},
+		{"declined", "cancelled", "declined", []string{"--decline", "--reason", "not today"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newAskingWorld(t)
+			before := w.tree(w.reg)
+			stdout, _ := w.captureAsking().run(5)
+			if !strings.Contains(stdout, "review answer") || w.runStatus() != "suspended 1 awaiting_answer" {
+				t.Errorf("suspended, it says\n%s, and its run is %s", stdout, w.runStatus())
+			}
+			if after := w.tree(w.reg); after != before || w.heard() != "" {
+				t.Errorf("a suspended capture changed the registry, or told the agent %q", w.heard())
+			}
+			if left, err := filepath.Glob(filepath.Join(w.priv, "jobs", "*", "cells", "*", "raw.bundle")); err != nil || len(left) > 0 {
+				t.Errorf("the half recording is still there: %v", left)
+			}
+			w.leavesNobody()
+			// Nobody has answered: it waits on, with the same question.
+			w.captureAsking().run(5)
+			all := w.entries()
+			if len(all) != 1 || all[0].State != requests.StatePending || all[0].Request.Prompt != "May it use a tool: write index.html (edit)?" || !all[0].Request.Raw {
+				t.Fatalf("the requests are %s", told(all))
+			}
+			id := all[0].Request.ID.Hex()[:8]
+			w.command(append([]string{"review", "answer", id}, c.answer...)...).run(0)
+			w.command("review", "answer", id, "--grant").run(1) // a second one
+			must(t, w.captureAsking("--format", "json").settled())
+			if w.heard() != c.heard || w.observations()["permission-request"] != 1 {
+				t.Errorf("the agent heard %q, want %q; %d observations", w.heard(), c.heard, w.observations()["permission-request"])
+			}
+			if all := w.entries(); len(all) != 1 || all[0].State != c.state {
+				t.Errorf("afterwards the requests are %s, want one that is %s", told(all), c.state)
+			}
+			if s := w.runStatus(); s != "finished 3" {
+				t.Errorf("the run is %s", s)
+			}
+			w.validates()
+			w.keepsSecret(w.marker)
+			w.leavesNobody()
+		})
+	}
+}
+
+// settled runs the command to its end; an expectation of the probe may not hold.
+func (c *command) settled() error {
+	if err := c.Start(); err != nil {
+		return err
+	}
+	if code, stdout, stderr := c.finish(); code != 0 && code != 1 {
+		return fmt.Errorf("exit code %d; it said\n%s%s", code, stdout, stderr)
+	}
+	return nil
+}
+
+// Killed at any moment, while it asks, while somebody answers and while it goes
+// on, a capture loses no question and takes no second answer.
+func TestKillWhileAsking(t *testing.T) {
+	kills, seed := 6, uint64(time.Now().UnixNano())
+	if raceEnabled {
+		kills = 2
+	}
+	if s := os.Getenv("AGENT_CONTRACTS_KILLS"); s != "" {
+		n, err := strconv.Atoi(s)
+		must(t, err)
+		kills = n
+	}
+	if s := os.Getenv("AGENT_CONTRACTS_KILL_SEED"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		must(t, err)
+		seed = n
+	}
+	t.Logf("AGENT_CONTRACTS_KILLS=%d AGENT_CONTRACTS_KILL_SEED=%d", kills, seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	for i := range kills {
+		events := [3]int{1 + random.IntN(12), 1 + random.IntN(5), 1 + random.IntN(25)}
+		t.Run(fmt.Sprintf("%d_events_%v", i, events), func(t *testing.T) {
+			t.Parallel()
+			killWhileAsking(t, events)
+		})
+	}
+}
+
+// killWhileAsking kills the asking capture, the answer and the capture that goes
+// on, each at its number of changes of a file.
+func killWhileAsking(t *testing.T, events [3]int) {
+	w := newAskingWorld(t)
+	places, kept := w.places(), filepath.Join(w.priv, "requests")
+	must(t, os.MkdirAll(kept, 0o700))
+	places = append(places, kept)
+
+	w.killed(w.captureAsking(), places, events[0])
+	w.captureAsking().run(5)
+	all := w.entries()
+	if len(all) != 1 || all[0].State != requests.StatePending || w.heard() != "" {
+		t.Fatalf("after a kill while asking the requests are %s", told(all))
+	}
+	id := string(all[0].Request.ID)
+
+	answered := w.killed(w.command("review", "answer", id, "--reject", "--by", "first"), places, events[1])
+	code := w.exitCode(w.command("review", "answer", id, "--grant", "--by", "second"))
+	all = w.entries()
+	if len(all) != 1 || all[0].State != requests.StateAnswered {
+		t.Fatalf("after a kill while answering the requests are %s", told(all))
+	}
+	first := all[0].Answer.AnsweredBy == "first"
+	if wants := map[bool]int{true: 1, false: 0}[first]; code != wants || answered == 0 && !first {
+		t.Errorf("the first answer came to exit code %d, the second to %d, and that of %q is kept", answered, code, all[0].Answer.AnsweredBy)
+	}
+	want := map[bool]string{true: "rejected", false: "granted"}[first]
+	kind := *all[0].Answer
+
+	w.killed(w.captureAsking(), places, events[2])
+	if !strings.HasPrefix(w.runStatus(), "finished") { // else the kill came too late for it to matter
+		must(t, w.captureAsking().settled())
+	}
+	all = w.entries()
+	if len(all) != 1 || all[0].State != requests.StateUsed || !sameAnswer(*all[0].Answer, kind) {
+		t.Errorf("at the end the requests are %s", told(all))
+	}
+	for _, heard := range strings.Fields(w.heard()) {
+		if heard != want {
+			t.Errorf("the agent heard %q, want only %s", w.heard(), want)
+		}
+	}
+	if n := w.observations()["permission-request"]; n == 0 {
+		t.Error("the capture has no observation")
+	}
+	w.validates()
+	w.keepsSecret(w.marker)
+	w.leavesNobody()
+}
+
+// told is what a failure shows of Requests.
+func told(all []requests.Entry) string {
+	var out []string
+	for _, e := range all {
+		by := "nobody"
+		if e.Answer != nil {
+			by = e.Answer.AnsweredBy
+		}
+		out = append(out, fmt.Sprintf("%s %s (%s, answered by %s, run %s)", e.Request.ID.Short(), e.State, e.Request.Prompt, by, e.Request.Run))
+	}
+	return strings.Join(out, "; ")
+}
+
+func sameAnswer(a, b contract.Answer) bool {
+	return a.AnsweredBy == b.AnsweredBy && a.AnsweredAt == b.AnsweredAt && string(a.Data) == string(b.Data)
+}
+
+// killed starts a command, kills it at a number of changes of files, and
+// returns its exit code, -1 if the kill was in time.
+func (w *world) killed(c *command, places []string, event int) int {
+	w.t.Helper()
+	started := make(chan struct{})
+	watch := w.newWatch(places, event, func() {
+		<-started
+		_ = c.Process.Kill() // it may have ended
+	})
+	must(w.t, c.Start())
+	close(started)
+	code, _, _ := c.finish()
+	watch.stop()
+	w.leavesNobody()
+	return code
+}
+
+func (w *world) exitCode(c *command) int {
+	w.t.Helper()
+	must(w.t, c.Start())
+	code, _, _ := c.finish()
+	return code
+}
