@@ -70,7 +70,7 @@ func ClassifyText(agent, text string) *contract.FailureClassification {
 func classifyText(agent, text string) *verdict {
 	norm := normalizeText(unwrap(text))
 	for i := range texts {
-		if row := &texts[i]; row.fits(agent) && row.pattern().MatchString(norm) {
+		if row := &texts[i]; row.fits(agent) && row.pattern().find(norm) != nil {
 			v := row.verdict
 			return &v
 		}
@@ -98,7 +98,7 @@ func wholeTextIsError(agent, text string) *verdict {
 		if !row.fits(agent) {
 			continue
 		}
-		if at := row.pattern().FindStringIndex(norm); at != nil && at[0] <= latest {
+		if at := row.pattern().find(norm); at != nil && at[0] <= latest {
 			v := row.verdict
 			return &v
 		}

@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +20,7 @@ type textRow struct {
 	// apostrophes, single spaces. Words that redaction does not know stand as
 	// <text:N>, so patterns name only words of the error itself. It is compiled
 	// on first use: most commands of this program read no failure.
-	pattern func() *regexp.Regexp
+	pattern func() *phrases
 	verdict verdict
 }
 
@@ -29,8 +28,8 @@ func (t *textRow) fits(agent string) bool {
 	return (len(t.agents) == 0 || slices.Contains(t.agents, agent)) && !slices.Contains(t.except, agent)
 }
 
-func row(source string, v verdict, phrases ...string) textRow {
-	return textRow{source: source, pattern: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(phrases, "|")) }), verdict: v}
+func row(source string, v verdict, words ...string) textRow {
+	return textRow{source: source, pattern: sync.OnceValue(func() *phrases { return compilePhrases(strings.Join(words, "|")) }), verdict: v}
 }
 
 // httpStatus matches a status where the words around it say that it is one:
