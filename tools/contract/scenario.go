@@ -115,6 +115,9 @@ type ScenarioToolArguments struct {
 	Content string `json:"content,omitempty"`
 	// Tool is the server's name for the tool; CLIs put words before it.
 	Tool string `json:"tool,omitempty"`
+	// Escalate asks to run the command outside of the CLI's sandbox, in the
+	// CLIs whose tool has an argument for it (Codex).
+	Escalate bool `json:"escalate,omitempty"`
 }
 
 // ErrorCode names an API failure; the provider knows its status, body and
@@ -258,6 +261,9 @@ func (c *ScenarioToolCall) validate() error {
 	a, fits := c.Arguments, false
 	if (a.Tool != "") != (c.Ability == AbilityMCPTool) {
 		return fmt.Errorf("the argument tool does not fit ability %q", c.Ability)
+	}
+	if a.Escalate && c.Ability != AbilityRunCommand {
+		return fmt.Errorf("the argument escalate does not fit ability %q", c.Ability)
 	}
 	switch c.Ability {
 	case AbilityListFiles:

@@ -123,8 +123,18 @@ func script(c *contract.ScenarioToolCall) string {
 	if c.Ability == contract.AbilityWriteFile {
 		return "const r = await tools.apply_patch(" + compact(c.Patch()) + ");\ntext(JSON.stringify(r));"
 	}
-	return "const r = await tools.exec_command({cmd: " + compact(c.ShellCommand()) + "});\ntext(r.output);"
+	args := "cmd: " + compact(c.ShellCommand())
+	if c.Arguments.Escalate {
+		args += ", sandbox_permissions: " + compact(escalated) + ", justification: " + compact(justification)
+	}
+	return "const r = await tools.exec_command({" + args + "});\ntext(r.output);"
 }
+
+// How Codex's shell tools are asked to leave the sandbox.
+const (
+	escalated     = "require_escalated"
+	justification = "The task needs this command"
+)
 
 // property is what fill reads of a property's schema.
 type property struct {
@@ -220,6 +230,18 @@ func meant(name string, p property, c *contract.ScenarioToolCall, workdir string
 	case "input", "patch":
 		if isWrite {
 			return c.Patch()
+		}
+	case "sandboxpermissions":
+		if c.Arguments.Escalate {
+			return escalated
+		}
+	case "withescalatedpermissions": // Codex before 0.80
+		if c.Arguments.Escalate {
+			return true
+		}
+	case "justification":
+		if c.Arguments.Escalate {
+			return justification
 		}
 	}
 	return nil

@@ -141,6 +141,23 @@ func TestFillSuppliesWhatIsRequired(t *testing.T) {
 	}
 }
 
+// A command that is to leave the sandbox says so in the words of each tool.
+func TestEscalatedCommand(t *testing.T) {
+	c := callRun
+	c.Arguments.Escalate = true
+	schema := `{"properties":{"cmd":{"type":"string"},"sandbox_permissions":{"type":"string"},"with_escalated_permissions":{"type":"boolean"},"justification":{"type":"string"}},"required":["cmd"]}`
+	for _, escalate := range []bool{true, false} {
+		c.Arguments.Escalate = escalate
+		got := fill(json.RawMessage(schema), &c, "/w")
+		if strings.Contains(got, `"sandbox_permissions":"require_escalated"`) != escalate || strings.Contains(got, `"with_escalated_permissions":true`) != escalate || strings.Contains(got, "justification") != escalate {
+			t.Errorf("escalate %v: %s", escalate, got)
+		}
+		if strings.Contains(script(&c), "require_escalated") != escalate {
+			t.Errorf("escalate %v: %s", escalate, script(&c))
+		}
+	}
+}
+
 // The kinds of call that only the Responses API has.
 func TestResponsesCallItems(t *testing.T) {
 	ask := func(tools string) string {
