@@ -275,9 +275,11 @@ func (a *acp) outcome() outcome {
 	case a.refused && a.updates == 0:
 		o.before = contract.StagePromptSend
 	}
+	// Who cancels a turn and gets no proper answer has cancelled it all the
+	// same: Kimi does not know the cancel that the consumer sends.
+	o.cancelled = a.cancelled && !a.ended
 	if a.errors.any() {
 		a.errors.fail(a.r, &o)
-		o.cancelled = a.cancelled && a.refused
 		return o
 	}
 	switch a.stop {

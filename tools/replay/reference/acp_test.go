@@ -69,6 +69,10 @@ func TestACP(t *testing.T) {
 			result: "cancelled", reported: "cancelled", text: "a", events: "text",
 		},
 		{
+			name: "a cancel that the agent does not know", end: exited(0), lines: []string{acpAsk, acpChunk("a"), `>{"id":4,"method":"session/cancel"}`, `{"id":4,"error":{"code":-32601,"message":"Method not found"}}`, acpChunk("b")},
+			result: "cancelled", text: "ab", signals: "missing_terminal_event", events: "text status:warning text",
+		},
+		{
 			name: "a vendor's question stays visible", end: exited(0), lines: []string{acpAsk, `{"id":7,"method":"craft/drainMidTurnQueue"}`, acpChunk("a"), acpDone},
 			result: "success", reported: "end_turn", text: "a", signals: "unknown_frames", events: "raw text usage",
 		},
