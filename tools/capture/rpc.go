@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
@@ -40,7 +41,7 @@ func newRPC(l *agents.Launch, job *cellJob, ws *workspace, resume string) (harne
 		client = *c
 	}
 	s := &rpcScript{moment: client.CancelAfter}
-	opts := rpc.Options{Cwd: ws.cwd, Prompt: probe.Prompt, ResumeSessionID: resume}
+	opts := rpc.Options{Cwd: ws.cwd, Prompt: probe.Prompt, ResumeSessionID: resume, MCPServers: probe.mcpServers(ws)}
 	switch {
 	case l.Dialect == reference.DialectPiRPC:
 		s.session = rpc.NewPi(opts)
@@ -48,6 +49,7 @@ func newRPC(l *agents.Launch, job *cellJob, ws *workspace, resume string) (harne
 		s.session = acpclient.New(acpclient.Options{
 			Cwd: ws.cwd, Prompt: probe.Prompt, Load: resume, Mode: l.SessionMode, Permission: client.Permission, Files: ws,
 			Ask: job.permission(client.Permission, ws),
+			MCPServers: opts.MCPServers,
 		})
 	default:
 		s.session = rpc.NewACP(opts)
@@ -58,6 +60,18 @@ func newRPC(l *agents.Launch, job *cellJob, ws *workspace, resume string) (harne
 	}
 	in.Data = spoil(in.Data, client.Hello)
 	return in, s
+}
+
+// mcpServers are the servers in the probe's workspace that the client hands to
+// the agent: *-server.cjs, started with node.
+func (p *Probe) mcpServers(ws *workspace) []rpc.MCPServer {
+	var out []rpc.MCPServer
+	for _, f := range p.Files {
+		if strings.HasSuffix(f.Path, "-server.cjs") {
+			out = append(out, rpc.MCPServer{Name: "registry", Command: "node", Args: []string{filepath.Join(ws.cwd, filepath.FromSlash(f.Path))}})
+		}
+	}
+	return out
 }
 
 // spoil puts the probe's fault into the first frame.
