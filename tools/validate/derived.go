@@ -163,16 +163,19 @@ func (v *validation) observations() ([]store.Observed, error) {
 }
 
 // shapes compares each observed shape with what its fixture and observations
-// give.
+// give. Dialects may share a shape, such as the one of a run without any
+// frame: whoever came first wrote it.
 func (v *validation) shapes(obs []store.Observed) error {
 	levels := matrix.Levels(obs)
-	done := map[string]bool{}
+	done, same := map[string]bool{}, map[string]bool{}
+	differs := map[string]string{} // place → pointer of the first difference
 	for i := range obs {
 		o := &obs[i]
-		if done[o.Shape.Path] || !v.reg.Exists(o.Shape.Path) {
+		place := o.Shape.Path
+		if same[place] || !v.reg.Exists(place) {
 			continue
 		}
-		done[o.Shape.Path] = true
+		done[place] = true
 		d, err := v.res.derive(o.Extensions.Fixture, o.Extensions.Dialect, o.Agent)
 		if err != nil {
 			continue // reported with the observation
@@ -183,13 +186,18 @@ func (v *validation) shapes(obs []store.Observed) error {
 		if err != nil {
 			return err
 		}
-		have, err := v.reg.ReadFile(o.Shape.Path)
+		have, err := v.reg.ReadFile(place)
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(have, wantBytes) {
-			v.report("SHAPE-DERIVED", o.Shape.Path, firstDifference(have, wantBytes), "fixture and observations give another shape")
+		if same[place] = bytes.Equal(have, wantBytes); same[place] {
+			delete(differs, place)
+		} else if _, known := differs[place]; !known {
+			differs[place] = firstDifference(have, wantBytes)
 		}
+	}
+	for _, place := range slices.Sorted(mapKeys(differs)) {
+		v.report("SHAPE-DERIVED", place, differs[place], "fixture and observations give another shape")
 	}
 	return v.sourceShapes(done)
 }
