@@ -92,7 +92,7 @@ func (r *Run) decided(end Ending) (status string, code *int, decided bool) {
 		return c
 	}
 	clean := end.Code != nil && *end.Code == 0
-	printed := r.errs.text + "\n" + r.out.text
+	printed := r.errs.text() + "\n" + r.out.text()
 	switch {
 	case r.session != nil && r.session.fatal:
 		r.reason = "fatal_rpc_error"
@@ -150,13 +150,13 @@ func (r *Run) silent(printed string) {
 // explain finds words for a failed run: claude's diagnosis, a service error,
 // else the end of what was printed. With nothing printed there are none.
 func (r *Run) explain(end Ending) {
-	printed := r.errs.text + "\n" + r.out.text
+	printed := r.errs.text() + "\n" + r.out.text()
 	diagnosis, found := r.diagnose(service.ClaudeRun{
 		Succeeded: end.Code != nil && *end.Code == 0 && end.Signal == "",
-		ExitCode:  end.Code, Stderr: r.errs.text, Stdout: r.out.text,
+		ExitCode:  end.Code, Stderr: r.errs.text(), Stdout: r.out.text(),
 	})
 	code := service.Code(printed)
-	last := jstext.Trim(orDefault(r.errs.text, r.out.text))
+	last := jstext.Trim(orDefault(r.errs.text(), r.out.text()))
 	switch {
 	case found:
 		r.fail(orDefault(diagnosis.Code, orDefault(code, service.ExecutionFailed)), diagnosis.Message, yes)

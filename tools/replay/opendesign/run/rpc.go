@@ -63,7 +63,7 @@ func (r *Run) sessionFailed(e event.Event) {
 		v = rawjson.Value{}
 	}
 	message := e.Get("message").Str()
-	printed := message + "\n" + r.out.text + "\n" + r.errs.text
+	printed := message + "\n" + r.out.text() + "\n" + r.errs.text()
 	shown := rewrite(r.cfg.Agent, message, printed)
 	retryable := unsaid
 	if v.Get("retryable").Kind() == rawjson.Boolean {

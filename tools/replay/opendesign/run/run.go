@@ -283,7 +283,7 @@ func object(fields ...event.Field) []byte { return event.Object(fields...).Appen
 type tail struct {
 	seen    bool
 	partial []byte
-	text    string
+	kept    []byte // decoded, with more than the end in it
 	last    string // the chunk added last, decoded
 }
 
@@ -301,9 +301,19 @@ func (t *tail) keep(text string) bool {
 		return false
 	}
 	t.seen = true
-	t.text = jstext.Tail(t.text+text, tailUnits)
+	if len(t.kept)+len(text) > maxKept {
+		t.kept = []byte(t.text())
+	}
+	t.kept = append(t.kept, jstext.Tail(text, tailUnits)...)
 	return true
 }
+
+// maxKept is how much a tail keeps before it is cut to its end: cutting it for
+// every chunk would take longer than reading the chunk.
+const maxKept = 64 << 10
+
+// text returns the end of the stream.
+func (t *tail) text() string { return jstext.Tail(string(t.kept), tailUnits) }
 
 // end decodes what is left when the stream closes.
 func (t *tail) end() bool {

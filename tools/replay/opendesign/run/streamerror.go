@@ -20,7 +20,7 @@ func (r *Run) streamFailed(e event.Event) {
 	}
 	r.streamError = true
 	message := orDefault(e.Get("message").Str(), "Agent stream error")
-	text := strings.Join([]string{message, e.Get("raw").Str(), r.out.text, r.errs.text}, "\n")
+	text := strings.Join([]string{message, e.Get("raw").Str(), r.out.text(), r.errs.text()}, "\n")
 	shown := rewrite(r.cfg.Agent, message, text)
 	if service.AuthMissing(r.cfg.Agent, text) {
 		r.fail(service.AuthRequired, service.AuthGuidance(r.cfg.Agent), yes)
@@ -38,9 +38,9 @@ func (r *Run) claudeFailed(e event.Event) {
 	}
 	r.streamError = true
 	message := orDefault(e.Get("message").Str(), "Claude Code stream error")
-	text := strings.Join([]string{message, e.Get("code").Str(), r.out.text, r.errs.text}, "\n")
+	text := strings.Join([]string{message, e.Get("code").Str(), r.out.text(), r.errs.text()}, "\n")
 	one := 1
-	diagnosis, found := r.diagnose(service.ClaudeRun{ExitCode: &one, Stderr: r.errs.text, Stdout: text})
+	diagnosis, found := r.diagnose(service.ClaudeRun{ExitCode: &one, Stderr: r.errs.text(), Stdout: text})
 	code := service.Code(text)
 	switch {
 	case found:
@@ -65,7 +65,7 @@ func (r *Run) diagnose(run service.ClaudeRun) (service.ClaudeDiagnosis, bool) {
 var resumes = map[string]bool{"claude": true, "codebuddy": true, "codex": true, "opencode": true}
 
 func (r *Run) resumeFailed() bool {
-	return r.cfg.Resuming && resumes[r.cfg.Agent] && service.ResumeFailed(r.cfg.Agent, r.errs.text, r.out.text)
+	return r.cfg.Resuming && resumes[r.cfg.Agent] && service.ResumeFailed(r.cfg.Agent, r.errs.text(), r.out.text())
 }
 
 var (
