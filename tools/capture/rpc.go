@@ -48,7 +48,7 @@ func newRPC(l *agents.Launch, job *cellJob, ws *workspace, resume string) (harne
 	case l.Client == contract.ClientStrict:
 		s.session = acpclient.New(acpclient.Options{
 			Cwd: ws.cwd, Prompt: probe.Prompt, Load: resume, Mode: l.SessionMode, Permission: client.Permission, Files: ws,
-			Ask: job.permission(client.Permission, ws),
+			Ask:        job.permission(client.Permission, ws),
 			MCPServers: opts.MCPServers,
 		})
 	default:
