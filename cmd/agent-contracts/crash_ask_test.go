@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
 // An ACP agent that asks whether it may write a file, under another request id
@@ -287,4 +289,89 @@ func (w *world) exitCode(c *command) int {
 	must(w.t, c.Start())
 	code, _, _ := c.finish()
 	return code
+}
+
+// A run whose failure redaction would hide asks whether the words are public,
+// by a masked preview, where --ask says so; otherwise it is refused. Approved,
+// the words stay and the record says so.
+func TestRedactionAsks(t *testing.T) {
+	const doubtful = `echo '{"type":"thread.started","thread_id":"0199a213-81c0-7800-8aa1-bbab2a035a53"}'
+echo '{"type":"turn.started"}'
+echo '{"type":"error","message":"WORDS"}'
+echo '{"type":"turn.failed","error":{"message":"WORDS"}}'
+exit 1
+`
+	for _, c := range []struct {
+		name, answer string
+		none         bool // nothing is published
+	}{
+		{"approved", "--grant", false},
+		{"not approved", "--reject", true},
+		{"declined", "--decline", true},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, strings.ReplaceAll(doubtful, "WORDS", "You exceeded your current quota, please check your plan and billing details."))
+			w.forgets("quota", "billing", "exceeded")
+			capture := func(args ...string) *command {
+				return w.capture(append([]string{"--probe", "quota-exhausted"}, args...)...)
+			}
+			capture().run(4)
+			if len(w.entries()) != 0 {
+				t.Error("without --ask somebody was asked")
+			}
+			stdout, stderr := capture("--ask", "durable").run(5)
+			list, _ := w.command("review", "list", "--format", "json").run(0)
+			for _, word := range []string{"quota", "billing"} {
+				if strings.Contains(strings.ReplaceAll(stdout+stderr+list, "quota-exhausted", ""), word) {
+					t.Errorf("the word %q is not masked", word)
+				}
+			}
+			all := w.entries()
+			if len(all) != 1 || all[0].Request.Kind != contract.RequestApproval || !all[0].Request.Raw {
+				t.Fatalf("the requests are %s", told(all))
+			}
+			id := all[0].Request.ID.Hex()
+			if show, _ := w.command("review", "show", id).run(0); !strings.Contains(show, `"billing"`) {
+				t.Errorf("show does not show the words:\n%s", show)
+			}
+			w.command("review", "answer", id, c.answer).run(0)
+			code := w.exitCode(capture("--ask", "durable"))
+			if n := w.observations()["quota-exhausted"]; (n == 0) != c.none || (code == 4) != c.none || code == 5 {
+				t.Errorf("exit code %d and %d observations", code, n)
+			}
+			if !c.none {
+				reg, err := store.Open(w.reg)
+				must(t, err)
+				obs, err := reg.Observations("")
+				must(t, err)
+				if s := strings.Join(obs[0].Extensions.Findings, "; "); !strings.Contains(s, "a person approved") {
+					t.Errorf("the record does not say that a person approved: %s", s)
+				}
+			}
+			w.validates()
+			w.leavesNobody()
+		})
+	}
+}
+
+// forgets takes words out of the world's vocabulary.
+func (w *world) forgets(words ...string) {
+	w.t.Helper()
+	file := filepath.Join(w.reg, "registry", "vocabulary.json")
+	b, err := os.ReadFile(file)
+	must(w.t, err)
+	var v map[string]any
+	must(w.t, json.Unmarshal(b, &v))
+	v["groups"] = slices.DeleteFunc(v["groups"].([]any), func(g any) bool {
+		group := g.(map[string]any)
+		left := slices.DeleteFunc(group["entries"].([]any), func(e any) bool {
+			return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(strings.ToLower(e.(string)), word) })
+		})
+		group["entries"] = left
+		return len(left) == 0
+	})
+	b, err = json.Marshal(v)
+	must(w.t, err)
+	must(w.t, os.WriteFile(file, b, 0o644))
 }

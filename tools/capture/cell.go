@@ -66,6 +66,8 @@ type cellJob struct {
 	probe   *Probe
 	version *versionInfo
 	asker   *requests.Asker
+	// reviewed are findings about what a person approved.
+	reviewed []string
 }
 
 // runGroup installs one version and runs its cells.
@@ -295,6 +297,7 @@ func (c *capturer) observation(job *cellJob, rec *recorded, raw *transcript.Tran
 		StderrDetail: string(d.Notes.StderrDetail), ReportedResult: d.Reference.ReportedResult, RunResult: string(d.Reference.RunResult),
 		Usefulness:    replay.Usefulness(d.Reference, d.Consumer),
 		OptionalKinds: d.Notes.OptionalKinds, AfterTerminal: d.Notes.AfterTerminal,
+		ACPSchema: d.ACPSchema, ACPDeviations: d.ACPDeviations,
 		Pinned: contract.Pinned{Model: s.Model, DelayMS: s.PostToolDelayMS, MaxRetries: s.MaxRetries, ChunkRunes: c.opts.ChunkRunes,
 			TimeoutMS: s.Timeouts.WallMS, ProviderAPI: string(rec.launch.ProviderAPI)},
 		Requests: &rec.requests,
@@ -333,7 +336,7 @@ func expectations(p *Probe, d *Derived) ([]contract.ContractViolation, bool) {
 
 // findings are the statements about one run that a maintainer should see.
 func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string {
-	var out []string
+	out := job.reviewed
 	if job.cell.Profile == contract.ProfileProduction && refused(job, rec, d) {
 		out = append(out, "this release refuses the consumer's argv")
 	}

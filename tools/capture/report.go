@@ -135,7 +135,7 @@ func (r *Report) NextStep() string {
 	}
 	switch {
 	case refused:
-		return "Next: add what is public of the words above to registry/vocabulary.json, then run the same command again. Nothing of those runs was published."
+		return "Next: add what is public of the words above to registry/vocabulary.json, then run the same command again. With --ask durable it asks you about such words instead. Nothing of those runs was published."
 	case unknown:
 		return "Next: see above why some runs tell nothing; the others are in the registry."
 	case len(fresh) > 0:

@@ -14,7 +14,8 @@ const redactVersion = redact.Version
 
 const vocabularyFile = "registry/vocabulary.json"
 
-func loadRedactor(reg *store.Registry, f *contract.Families) (*redact.Redactor, error) {
+// loadRedactor compiles the registry's rules, with further public words.
+func loadRedactor(reg *store.Registry, f *contract.Families, words ...string) (*redact.Redactor, error) {
 	b, err := reg.ReadFile(vocabularyFile)
 	if err != nil {
 		return nil, err
@@ -22,6 +23,9 @@ func loadRedactor(reg *store.Registry, f *contract.Families) (*redact.Redactor, 
 	v, err := redact.ParseVocabulary(b)
 	if err != nil {
 		return nil, &store.BrokenError{File: vocabularyFile, Err: err}
+	}
+	if len(words) > 0 {
+		v.Groups = append(v.Groups, redact.VocabularyGroup{ID: "review", Kind: "words", Entries: words})
 	}
 	return redact.New(f, v)
 }
@@ -32,17 +36,33 @@ type sanitized struct {
 	why    string // in words without any content, unless passed
 	// derived is set when the status is passed.
 	derived *Derived
+	// masked are words that the vocabulary does not have, words the same as the
+	// CLI spelled them: what a review is about, if it is about words.
+	masked, words []string
 }
 
 // sanitize redacts a raw transcript and proves that every reader sees the same
 // run in what is left (DESIGN D5). It fails closed: what cannot be proved is
 // for a person to look at, and nothing of it is published.
 func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcript, d *contract.Dialect) (sanitized, error) {
-	return sanitizeAs(c.families, c.redactor, raw, d, job.agent.ID, redact.Input{
+	in := redact.Input{
 		Dialect: d.ID, Hermetic: !c.opts.Live, ScenarioTexts: job.probe.texts(), Prompt: job.probe.Prompt,
 		Secrets: rec.secrets, Cwd: rec.ws.cwd, Home: rec.ws.home, TempDir: rec.ws.tmp,
 		PromptOnStdin: rec.launch.StdinMode == contract.StdinText,
-	})
+	}
+	out, err := sanitizeAs(c.families, c.redactor, raw, d, job.agent.ID, in)
+	if err != nil || out.status != contract.RedactionReview || len(out.words) == 0 || !c.opts.AskRedaction {
+		return out, err
+	}
+	words, err := job.askWords(out)
+	if err != nil || len(words) == 0 {
+		return out, err
+	}
+	r, err := loadRedactor(c.opts.Registry, c.families, words...)
+	if err != nil {
+		return out, err
+	}
+	return sanitizeAs(c.families, r, raw, d, job.agent.ID, in)
 }
 
 // sanitizeAs is sanitize for whoever knows what the redactor needs to know.
@@ -52,7 +72,7 @@ func sanitizeAs(f *contract.Families, r *redact.Redactor, raw *transcript.Transc
 		return sanitized{status: contract.RedactionFailed, why: err.Error()}, nil
 	}
 	if report.Status != contract.RedactionPassed {
-		return sanitized{status: report.Status, why: reasons(report)}, nil
+		return review(report, reasons(report)), nil
 	}
 	before, err := Read(raw, d, agent)
 	if err != nil {
@@ -60,15 +80,23 @@ func sanitizeAs(f *contract.Families, r *redact.Redactor, raw *transcript.Transc
 	}
 	after, err := Derive(clean, d, agent)
 	if err != nil {
-		return sanitized{status: contract.RedactionReview, why: "the sanitized transcript cannot be read: " + err.Error()}, nil
+		return review(report, "the sanitized transcript cannot be read: "+err.Error()), nil
 	}
 	if why := readAlike(before, after); why != "" {
-		return sanitized{status: contract.RedactionReview, why: why}, nil
+		return review(report, why), nil
 	}
 	if why, err := leaks(f, in.Secrets, after); err != nil || why != "" {
 		return sanitized{status: contract.RedactionFailed, why: why}, err
 	}
 	return sanitized{status: contract.RedactionPassed, derived: after}, nil
+}
+
+// review is the outcome that a person must look at, unless the report says worse.
+func review(r redact.Report, why string) sanitized {
+	if r.Status == contract.RedactionPassed {
+		r.Status = contract.RedactionReview
+	}
+	return sanitized{status: r.Status, why: why, masked: r.UnknownWords, words: r.Words()}
 }
 
 func reasons(r redact.Report) string {

@@ -90,6 +90,7 @@ func (a *app) reviewList(f format, all bool, run string) error {
 	shown := []requests.Entry{}
 	for _, e := range entries {
 		if (all || e.State == requests.StatePending) && (run == "" || e.Request.Run == run) {
+			e.Request.Extensions = nil // lists end up in logs; show has them
 			shown = append(shown, e)
 		}
 	}
@@ -201,6 +202,9 @@ func describeRequest(e *requests.Entry) string {
 		line("expires", *r.ExpiresAt)
 	}
 	line("question", r.Prompt)
+	if words, ok := r.Extensions["words"].([]any); ok && len(words) > 0 { // nobody can judge a masked word
+		line("words", strings.Trim(fmt.Sprintf("%q", words), "[]"))
+	}
 	if e.Answer != nil {
 		line("answer", fmt.Sprintf("%s by %s at %s", e.Answer.Status, e.Answer.AnsweredBy, e.Answer.AnsweredAt))
 		if e.Answer.Reason != "" {

@@ -71,7 +71,13 @@ type Report struct {
 	Findings []Finding
 	// Unsure says why a person must look, without any byte of the transcript.
 	Unsure []string
+
+	words []string
 }
+
+// Words are the UnknownWords as the CLI spelled them: for the private state and
+// for whoever decides whether they are public, and for nobody else.
+func (r *Report) Words() []string { return r.words }
 
 // New compiles the rules of the families.
 func New(f *contract.Families, v *Vocabulary) (*Redactor, error) {
@@ -175,7 +181,9 @@ func (r *run) report(out *transcript.Transcript) Report {
 	rep.Findings = r.scanner.Scan(onePerLine(out))
 	for w := range r.unknowns {
 		rep.UnknownWords = append(rep.UnknownWords, mask(w))
+		rep.words = append(rep.words, w)
 	}
+	sort.Strings(rep.words)
 	sort.Strings(rep.UnknownWords)
 	for u := range r.unsure {
 		rep.Unsure = append(rep.Unsure, u)

@@ -28,7 +28,9 @@ type Question struct {
 	WireID string
 	// Agent is the agent of the run, Subject the place of a record in question.
 	Agent, Subject string
-	// Raw says that the prompt holds text that was not redacted.
+	// Extensions go with the Request, for the step and for tools.
+	Extensions map[string]any
+	// Raw says that it holds text that was not redacted.
 	Raw bool
 	// Public keeps the Request in the registry, for everybody who has it
 	// (FINE-PRINT 21); not together with Raw.
@@ -95,7 +97,7 @@ func (q Question) request(run, step string, ordinal int, now time.Time) (*contra
 	}
 	r := &contract.Request{
 		SchemaVersion: contract.SchemaVersion, Run: run, Step: step, Ordinal: ordinal, Kind: q.Kind, Prompt: q.Prompt,
-		DataSchema: q.DataSchema, CreatedAt: timestamp(now), Agent: q.Agent, Raw: q.Raw,
+		DataSchema: q.DataSchema, CreatedAt: timestamp(now), Agent: q.Agent, Raw: q.Raw, Extensions: q.Extensions,
 	}
 	if q.Expires > 0 {
 		at := timestamp(now.Add(q.Expires))
