@@ -66,6 +66,7 @@ type cellJob struct {
 	probe   *Probe
 	version *versionInfo
 	asker   *requests.Asker
+	askAll  bool
 	// reviewed are findings about what a person approved.
 	reviewed []string
 }
@@ -130,7 +131,7 @@ func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, fmt.Errorf("keeping the state of the run: %w", err)
 	}
-	job := &cellJob{cell: cell, agent: agent, probe: probe, version: version, asker: asker}
+	job := &cellJob{cell: cell, agent: agent, probe: probe, version: version, asker: asker, askAll: c.opts.AskAll}
 	c.tell("running")
 	start := time.Now()
 	rec, err := c.child(ctx, job, dir)

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/normalize"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/acpschema"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/errorcase"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
@@ -28,6 +30,9 @@ type Derived struct {
 	Reference  *replay.Reading
 	Consumer   *replay.Reading
 	Comparison replay.Comparison
+	// ACPSchema names the check of an ACP run, ACPDeviations what it found.
+	ACPSchema     string
+	ACPDeviations []contract.ACPDeviation
 	// ErrorCase is what the transcript gives of a failed run's error case; nil
 	// for a success. errorcase.Run adds the rest.
 	ErrorCase *contract.ErrorCase
@@ -75,6 +80,9 @@ func Read(t *transcript.Transcript, d *contract.Dialect, agent string) (*Derived
 		return nil, fmt.Errorf("reading the transcript as the consumer: %w", err)
 	}
 	out.Comparison = replay.Compatible(out.Reference, out.Consumer)
+	if d.ProtocolFamily == contract.FamilyACP {
+		out.ACPSchema, out.ACPDeviations = acpschema.Version, acpschema.Check(t)
+	}
 	out.ErrorCase = errorcase.Read(t, out.Reference, out.Consumer)
 	return out, nil
 }
@@ -103,6 +111,9 @@ func dialectOf(f *contract.Families, launch string, raw *transcript.Transcript) 
 func readAlike(raw, clean *Derived) string {
 	if raw.Shape.Signature != clean.Shape.Signature {
 		return "the sanitized transcript has another shape than the raw one"
+	}
+	if !slices.Equal(raw.ACPDeviations, clean.ACPDeviations) {
+		return "the sanitized transcript deviates from the protocol in other ways than the raw one"
 	}
 	for _, pair := range []struct {
 		adapter    string

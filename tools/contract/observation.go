@@ -94,6 +94,12 @@ type ObservationExtensions struct {
 	OptionalKinds []FrameShape `json:"optional_kinds,omitempty"`
 	AfterTerminal []FrameShape `json:"after_terminal,omitempty"`
 
+	// ACPSchema is the version of the check that gave ACPDeviations: how the
+	// frames of an ACP run deviate from the protocol's official schema and rules
+	// (tools/replay/acpschema), sorted. "" for other families.
+	ACPSchema     string         `json:"acp_schema,omitempty"`
+	ACPDeviations []ACPDeviation `json:"acp_deviations,omitempty"`
+
 	Pinned     Pinned              `json:"pinned"`
 	Violations []ContractViolation `json:"violations,omitempty"`
 	// Findings are short, redacted statements about this run that a
@@ -101,6 +107,20 @@ type ObservationExtensions struct {
 	Findings []string `json:"findings,omitempty"`
 	// Requests tells what the CLI asked the emulated provider.
 	Requests *RequestSummary `json:"requests,omitempty"`
+}
+
+// ACPDeviation is one way in which frames of an ACP run deviate from the
+// protocol. It holds no text of the run.
+type ACPDeviation struct {
+	By string `json:"by"` // agent or client: who sent the frames
+	// Frame is their method, with the kind of an update or ":result" or
+	// ":error" behind it; empty for what is no message.
+	Frame string `json:"frame,omitempty"`
+	Kind  string `json:"kind"` // a word of tools/replay/acpschema
+	// Pointer is the place in the frame; * stands for every place in a list and
+	// every name that is not the protocol's.
+	Pointer string `json:"pointer,omitempty"`
+	Count   int    `json:"count"`
 }
 
 // Usefulness counts what a CLI or an adapter itself said of its work

@@ -1,0 +1,114 @@
+package acpschema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/nexu-io/open-design-agent-contracts/schemas"
+)
+
+// Version names the schema that deviations are counted against.
+const Version = "acp-1@" + schemas.ACPVersion
+
+// The forms of a message, as the names of the schema's definitions end.
+const (
+	formRequest      = "Request"
+	formResponse     = "Response"
+	formNotification = "Notification"
+)
+
+// place is a definition: a method in one form.
+type place struct{ method, form string }
+
+// official is the compiled schema.
+type official struct {
+	parts   map[place]*jsonschema.Schema
+	failure *jsonschema.Schema // an error answer's error
+	// members are the names of all members: other names in a pointer are data.
+	members map[string]bool
+}
+
+// known reports whether the protocol has the method, in any form.
+func (o *official) known(method string) bool {
+	for _, form := range []string{formRequest, formNotification} {
+		if o.parts[place{method, form}] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// load compiles the embedded schema once. It panics on a schema that does not
+// compile, which a test would have found.
+var load = sync.OnceValue(func() *official {
+	o, err := compile(schemas.ACP)
+	if err != nil {
+		panic(err)
+	}
+	return o
+})
+
+const schemaID = "acp.schema.json"
+
+func compile(text []byte) (*official, error) {
+	var doc struct {
+		Defs map[string]struct {
+			Method string `json:"x-method"`
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return nil, fmt.Errorf("reading the schema of ACP: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	if err := c.AddResource(schemaID, bytes.NewReader(text)); err != nil {
+		return nil, fmt.Errorf("reading the schema of ACP: %w", err)
+	}
+	o := &official{parts: map[place]*jsonschema.Schema{}, members: map[string]bool{}}
+	for name, def := range doc.Defs {
+		for _, form := range []string{formRequest, formResponse, formNotification} {
+			if def.Method == "" || !strings.HasSuffix(name, form) {
+				continue
+			}
+			s, err := c.Compile(schemaID + "#/$defs/" + name)
+			if err != nil {
+				return nil, fmt.Errorf("compiling %s of the schema of ACP: %w", name, err)
+			}
+			o.parts[place{def.Method, form}] = s
+		}
+	}
+	var err error
+	if o.failure, err = c.Compile(schemaID + "#/$defs/Error"); err != nil {
+		return nil, fmt.Errorf("compiling Error of the schema of ACP: %w", err)
+	}
+	var any any
+	if err := json.Unmarshal(text, &any); err != nil {
+		return nil, fmt.Errorf("reading the schema of ACP: %w", err)
+	}
+	collect(any, o.members)
+	return o, nil
+}
+
+// collect gathers the names of all properties.
+func collect(v any, into map[string]bool) {
+	switch x := v.(type) {
+	case map[string]any:
+		if props, ok := x["properties"].(map[string]any); ok {
+			for name := range props {
+				into[name] = true
+			}
+		}
+		for _, c := range x {
+			collect(c, into)
+		}
+	case []any:
+		for _, c := range x {
+			collect(c, into)
+		}
+	}
+}
