@@ -23,6 +23,8 @@ func (a *app) commands() []*cobra.Command {
 		a.normalizeCommand(),
 		a.compareCommand(),
 		a.replayCommand(),
+		a.playCommand(),
+		a.recordCommand(),
 		a.classifyCommand(),
 		a.errorCasesCommand(),
 		a.validateCommand(),

@@ -15,7 +15,7 @@ import (
 func (a *app) replayCommand() *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
-		Use:   "replay FILE... | replay --all",
+		Use:   "replay FILE... | replay --all | replay --run FIXTURE... | replay --run --all",
 		Short: "Read transcripts as a consumer does",
 		Long: `Replay gives a transcript to an adapter and prints the events that come out, one
 JSON object a line: reference is our own reading, open-design what OpenDesign
@@ -35,20 +35,31 @@ adapters and held against its goldens; with a command as --adapter, every
 fixture is read by the command and held against the reference. --family and
 --kind choose among the fixtures.
 
+With --run each FIXTURE, or with --all every one, is played as a real process,
+which the harness drives as OpenDesign's daemon does. When stdin is closed, what
+the client sends, exit, signal, shape, what the daemon makes of the run and how
+it classifies the failure are held against the fixture and its goldens
+(docs/PLAY.md).
+
 Exit codes: 0; 1 the reading loses or doubles something against the reference,
-or (--all) a golden differs; 2 usage; 3 cannot know: the adapter has no reader
-for the dialect or breaks the protocol, or a FILE cannot be read.`,
+or (--all) a golden differs, or (--run) a run is not as recorded; 2 usage; 3
+cannot know: the adapter has no reader for the dialect or breaks the protocol,
+or a FILE cannot be read.`,
 		Example: `  agent-contracts replay fixtures/json-event-stream/sha256-….sanitized.jsonl
   claude -p hello --output-format stream-json --verbose | agent-contracts replay - --adapter open-design
   agent-contracts replay run.jsonl --adapter open-design --format json
   agent-contracts replay run.jsonl --adapter open-design --coverage
   agent-contracts replay run.jsonl --adapter 'node my-adapter.mjs'
   agent-contracts replay --all --kind codex --adapter 'node my-adapter.mjs'
-  agent-contracts replay --all --format json`,
+  agent-contracts replay --all --format json
+  agent-contracts replay --run --all --kind codex`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(args); err != nil {
 				return err
+			}
+			if f.run {
+				return a.replayRun(c.Context(), f, args)
 			}
 			if f.all {
 				return a.replayAll(c.Context(), f)
@@ -60,6 +71,7 @@ for the dialect or breaks the protocol, or a FILE cannot be read.`,
 	c.Flags().DurationVar(&f.timeout, "adapter-timeout", external.DefaultTimeout, "how long a command may take for one transcript")
 	c.Flags().BoolVar(&f.coverage, "coverage", false, "print which paths of the frames the adapter reads")
 	c.Flags().BoolVar(&f.all, "all", false, "hold every fixture of the registry against its goldens, or a command against the reference")
+	c.Flags().BoolVar(&f.run, "run", false, "play the fixtures as real processes and drive them as the consumer's daemon does")
 	a.dialectFlags(c, &f.dialect)
 	a.formatFlag(c, &f.format, "text", "json")
 	_ = c.RegisterFlagCompletionFunc("adapter", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -73,6 +85,7 @@ type replayFlags struct {
 	timeout  time.Duration
 	coverage bool
 	all      bool
+	run      bool
 	dialect  dialectFlags
 	format   format
 }
@@ -92,6 +105,8 @@ func (f *replayFlags) check(args []string) error {
 		return &Exit{Code: ExitUsage, Err: fmt.Errorf("unknown --adapter %q: want reference, open-design, or a command such as 'node my-adapter.mjs'", f.adapter), Hint: hint}
 	case f.all && len(args) > 0:
 		return usage("give FILEs or --all, not both")
+	case f.run && (f.coverage || adapters[f.adapter] != replay.AdapterReference):
+		return usage("--run plays whole runs: it takes neither --adapter nor --coverage")
 	case f.all && f.coverage:
 		return usage("--coverage is of FILEs, not of --all")
 	case !f.all && len(args) == 0:

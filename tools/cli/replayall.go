@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/play"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
@@ -86,7 +87,7 @@ func eachFixture(reg *store.Registry, f dialectFlags, do func(*contract.Dialect,
 	if err != nil {
 		return err
 	}
-	observations, err := fixtureRecords(reg)
+	observations, err := play.Records(reg, "")
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,6 +102,40 @@ func (s *RawStore) Put(bundle string, meta RawMeta) error {
 		return err
 	}
 	if err := WritePrivate(s.path(meta.SHA256, ".json"), j); err != nil {
+		return fmt.Errorf("storing a raw bundle: %w", err)
+	}
+	return nil
+}
+
+// Begin returns the place of a new bundle for a recording that ends with Keep.
+// One that never does stays there, readable up to where it was cut.
+func (s *RawStore) Begin() (string, error) {
+	dir := filepath.Join(s.dir, "begun")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("storing a raw bundle: %w", err)
+	}
+	return filepath.Join(dir, rand.Text()+".bundle"), nil
+}
+
+// Keep is Put for a finished bundle at a place of Begin, however large: it only
+// gets its name. meta.SHA256 is what its writer returned.
+func (s *RawStore) Keep(bundle string, meta RawMeta) error {
+	info, err := os.Stat(bundle)
+	if err != nil {
+		return fmt.Errorf("storing a raw bundle: %w", err)
+	}
+	meta.Bytes = info.Size()
+	if err := os.MkdirAll(filepath.Dir(s.path(meta.SHA256, "")), 0o700); err != nil {
+		return fmt.Errorf("storing a raw bundle: %w", err)
+	}
+	if err := os.Rename(bundle, s.path(meta.SHA256, ".bundle")); err != nil {
+		return fmt.Errorf("storing a raw bundle: %w", err)
+	}
+	j, err := contract.Encode(meta)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.path(meta.SHA256, ".json"), j, 0o600); err != nil {
 		return fmt.Errorf("storing a raw bundle: %w", err)
 	}
 	return nil
