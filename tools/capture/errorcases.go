@@ -71,7 +71,7 @@ func errorCaseOf(reg *store.Registry, families *contract.Families, o *store.Obse
 	}
 	t, err := transcript.ReadSanitized(bytes.NewReader(b))
 	if err != nil {
-		return "", nil, err
+		return "", nil, &store.BrokenError{File: o.Extensions.Fixture, Err: err}
 	}
 	read, err := Read(t, d, o.Agent)
 	if err != nil {

@@ -44,12 +44,12 @@ func classifyTool(err error) (code int, hint string) {
 		return ExitCannotKnow, "free some space, for example with agent-contracts cache prune --keep-versions 1, and run the same command again"
 	case cannotInstall(err):
 		return ExitCannotKnow, ""
-	case brokenTranscript(err):
-		return ExitUsage, ""
 	case errors.As(err, &file):
 		return ExitUsage, validateHint(file.Name)
 	case errors.As(err, &broken):
 		return ExitUsage, validateHint(broken.File)
+	case brokenTranscript(err):
+		return ExitUsage, ""
 	case brokenFile(err):
 		return ExitUsage, "agent-contracts validate says what is wrong with the registry, and where"
 	case cannotKnow(err):

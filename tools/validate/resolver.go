@@ -23,6 +23,7 @@ type resolver struct {
 	validator contract.Validator
 	agents    *contract.AgentsFile
 	families  *contract.Families
+	noAgents  bool // agents cannot be read
 	aliases   contract.Aliases
 	probes    map[string]bool
 	claimed   map[contract.Digest]string
@@ -44,7 +45,7 @@ func newResolver(reg *store.Registry) *resolver {
 		fixtures: map[contract.Digest][]string{},
 	}
 	// What cannot be read here is reported by the checks of that file itself.
-	_ = reg.ReadJSON(store.AgentsFile, r.agents)
+	r.noAgents = reg.ReadJSON(store.AgentsFile, r.agents) != nil
 	_ = reg.ReadJSON("registry/families.json", r.families)
 	if reg.Exists("shapes/aliases.json") {
 		_ = reg.ReadJSON("shapes/aliases.json", &r.aliases)

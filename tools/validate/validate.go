@@ -44,8 +44,20 @@ func Run(reg *store.Registry, places []string) (*Result, error) {
 			return nil, err
 		}
 	}
-	v.result.Problems = contract.SortProblems(v.result.Problems)
+	v.result.Problems = contract.SortProblems(v.causes(v.result.Problems))
 	return v.result, nil
+}
+
+// causes leaves out that no record has its agent if the agents' own file says
+// why: it cannot be read.
+func (v *validation) causes(problems []contract.Problem) []contract.Problem {
+	told := func(p contract.Problem) bool {
+		return p.File == store.AgentsFile && p.Severity == contract.SeverityError
+	}
+	if !v.res.noAgents || !slices.ContainsFunc(problems, told) {
+		return problems
+	}
+	return slices.DeleteFunc(problems, func(p contract.Problem) bool { return p.Code == "REF-AGENT" })
 }
 
 type validation struct {

@@ -259,6 +259,21 @@ func TestAMistypedPlaceIsNoSuccess(t *testing.T) {
 	}
 }
 
+func TestAgentsThatCannotBeReadAreOneProblem(t *testing.T) {
+	files := sample(t)
+	whole := files[store.AgentsFile].Data
+	files[store.AgentsFile] = &fstest.MapFile{Data: whole[:len(whole)/2]}
+	found, err := Run(store.Embedded(files), nil)
+	must(t, err)
+	codes := map[string]bool{}
+	for _, p := range found.Problems {
+		codes[p.Code] = true
+	}
+	if !codes["JSON-SYNTAX"] || codes["REF-AGENT"] {
+		t.Errorf("got %v, want the broken file and no agent that is missing because of it", codes)
+	}
+}
+
 func TestFirstDifference(t *testing.T) {
 	for _, c := range [][3]string{
 		{`{"a":[1,2]}`, `{"a":[1,3]}`, "/a/1"},
