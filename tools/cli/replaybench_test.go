@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -198,7 +199,8 @@ func measure(b *testing.B, size int, f func()) {
 
 // BenchmarkReplay measures the reference adapter on 100 MB of stdout of each
 // dialect: the reader by itself, and the command with reading, splitting and
-// printing, on what the CLI printed and on a sanitized transcript.
+// printing, on what the CLI printed, on the harness's recording of it and on a
+// sanitized transcript.
 // docs/benchmarks/replay.md has the figures and how to make them again.
 func BenchmarkReplay(b *testing.B) {
 	for i := range benchStories {
@@ -211,6 +213,11 @@ func BenchmarkReplay(b *testing.B) {
 				if err := os.WriteFile(path, out, 0o600); err != nil {
 					b.Fatal(err)
 				}
+				benchCommand(b, s.dialect, path, len(out))
+			})
+			b.Run("recording", func(b *testing.B) {
+				path := filepath.Join(b.TempDir(), "raw.bundle")
+				writeRecording(b, path, out)
 				benchCommand(b, s.dialect, path, len(out))
 			})
 			b.Run("transcript", func(b *testing.B) {
@@ -239,8 +246,30 @@ func writeTranscript(b *testing.B, path string, out []byte) int {
 	return end
 }
 
+// benchChunk is the size of a pipe's buffer.
+const benchChunk = 64 << 10
+
+// writeRecording writes what the harness records of a run that printed out.
+func writeRecording(b *testing.B, path string, out []byte) {
+	b.Helper()
+	w, err := transcript.CreateBundle(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for chunk := range slices.Chunk(out, benchChunk) {
+		if err := w.Chunk(transcript.CLIToServer, transcript.Stdout, 1, chunk); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Process(2, transcript.ProcessEvent{Event: transcript.EventExit, ExitCode: new(int)}); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
 func benchReader(b *testing.B, dialect string, out []byte) {
-	const chunk = 64 << 10
 	d := families(b).Dialect(dialect)
 	code := 0
 	measure(b, len(out), func() {
@@ -248,8 +277,8 @@ func benchReader(b *testing.B, dialect string, out []byte) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for at := 0; at < len(out); at += chunk {
-			r.Stdout(out[at:min(at+chunk, len(out))])
+		for chunk := range slices.Chunk(out, benchChunk) {
+			r.Stdout(chunk)
 		}
 		if got := r.Close(reference.Ending{ExitCode: &code}); len(got.Unknown)+len(got.Retracted) > 0 || got.Text == "" {
 			b.Fatalf("text of %d bytes, %d texts taken back, frames that nobody knows: %v", len(got.Text), len(got.Retracted), got.Unknown)

@@ -204,7 +204,7 @@ func (s *speech) end(r *run) {
 		r.dropRepeats(s)
 		s.seg.settled = true
 	}
-	*s = speech{}
+	*s = speech{pieces: s.pieces[:0]}
 }
 
 // dropRepeats takes back the attempts that a retry without a notice repeated
