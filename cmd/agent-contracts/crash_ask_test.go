@@ -114,17 +114,21 @@ func (w *world) runStatus() string {
 func TestSuspend(t *testing.T) {
 	for _, c := range []struct {
 		name, heard, state string
-		answer             []string
+		answer, flags      []string
 	}{
-		{"granted", "granted", "used", []string{"--grant"}},
-		{"rejected", "rejected", "used", []string{"--reject"}},
-		{"declined", "cancelled", "declined", []string{"--decline", "--reason", "not today"}},
+		{"granted", "granted", "used", []string{"--grant"}, nil},
+		{"rejected", "rejected", "used", []string{"--reject"}, nil},
+		{"declined", "cancelled", "declined", []string{"--decline", "--reason", "not today"}, nil},
+		{"asked by the user", "rejected", "used", []string{"--reject"}, []string{"--ask", "durable"}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			w := newAskingWorld(t)
+			if c.flags != nil { // then the probe itself need not
+				w.edit("probes/permission-request/scenario.json", `"permission": "ask"`, `"permission": "grant"`)
+			}
 			before := w.tree(w.reg)
-			stdout, _ := w.captureAsking().run(5)
+			stdout, _ := w.captureAsking(c.flags...).run(5)
 			if !strings.Contains(stdout, "review answer") || w.runStatus() != "suspended 1 awaiting_answer" {
 				t.Errorf("suspended, it says\n%s, and its run is %s", stdout, w.runStatus())
 			}
@@ -136,7 +140,7 @@ func TestSuspend(t *testing.T) {
 			}
 			w.leavesNobody()
 			// Nobody has answered: it waits on, with the same question.
-			w.captureAsking().run(5)
+			w.captureAsking(c.flags...).run(5)
 			all := w.entries()
 			if len(all) != 1 || all[0].State != requests.StatePending || all[0].Request.Prompt != "May it use a tool: write index.html (edit)?" || !all[0].Request.Raw {
 				t.Fatalf("the requests are %s", told(all))
@@ -144,7 +148,7 @@ func TestSuspend(t *testing.T) {
 			id := all[0].Request.ID.Hex()[:8]
 			w.command(append([]string{"review", "answer", id}, c.answer...)...).run(0)
 			w.command("review", "answer", id, "--grant").run(1) // a second one
-			must(t, w.captureAsking("--format", "json").settled())
+			must(t, w.captureAsking(append(c.flags, "--format", "json")...).settled())
 			if w.heard() != c.heard || w.observations()["permission-request"] != 1 {
 				t.Errorf("the agent heard %q, want %q; %d observations", w.heard(), c.heard, w.observations()["permission-request"])
 			}

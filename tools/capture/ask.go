@@ -55,10 +55,12 @@ func (r *CellResult) waits() string {
 }
 
 // permission returns what answers the agent's permission questions, nil unless
-// the probe says that a person does. A question that nobody has answered yet
+// a person does: because the probe says so, or because the capture asks all that
+// the probe would grant. A question that nobody has answered yet
 // ends the run.
 func (job *cellJob) permission(how contract.ClientPermission, ws *workspace) func(acpclient.Question) acpclient.Decision {
-	if how != contract.PermissionAsk {
+	granted := how == contract.PermissionGrant || how == ""
+	if how != contract.PermissionAsk && !(granted && job.askAll) {
 		return nil
 	}
 	times := map[string]int{}

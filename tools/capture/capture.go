@@ -48,9 +48,9 @@ type Options struct {
 	// the run until there is an answer. AskBy names that person.
 	Ask   requests.Prompter
 	AskBy string
-	// AskRedaction makes a question of what redaction cannot decide, instead of
-	// a refusal.
-	AskRedaction bool
+	// AskAll asks also what a rule would decide: permissions that a probe grants,
+	// and words that make redaction refuse a run.
+	AskAll bool
 	// Progress is told what happens; nil tells nobody.
 	Progress func(Progress)
 }
@@ -275,7 +275,7 @@ func planHash(opts Options, plan *Plan) (contract.Digest, error) {
 	}
 	return contract.Hash(map[string]any{
 		"cells": plan.Cells, "probes": revisions, "rules": rules, "registry": opts.Registry.Dir(),
-		"bin": bin, "live": opts.Live, "chunk": opts.ChunkRunes, "tool": contract.ToolVersion,
+		"bin": bin, "live": opts.Live, "chunk": opts.ChunkRunes, "ask": opts.AskAll, "tool": contract.ToolVersion,
 	})
 }
 

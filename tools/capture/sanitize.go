@@ -51,7 +51,7 @@ func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcr
 		PromptOnStdin: rec.launch.StdinMode == contract.StdinText,
 	}
 	out, err := sanitizeAs(c.families, c.redactor, raw, d, job.agent.ID, in)
-	if err != nil || out.status != contract.RedactionReview || len(out.words) == 0 || !c.opts.AskRedaction {
+	if err != nil || out.status != contract.RedactionReview || len(out.words) == 0 || !c.opts.AskAll {
 		return out, err
 	}
 	words, err := job.askWords(out)

@@ -141,6 +141,7 @@ func TestPlanHash(t *testing.T) {
 	differ("a rebuilt --bin", hash(Options{Registry: reg, Bin: program}, plan))
 	differ("--live", hash(Options{Registry: reg, Live: true}, plan))
 	differ("--chunk-runes", hash(Options{Registry: reg, ChunkRunes: 1}, plan))
+	differ("--ask", hash(Options{Registry: reg, AskAll: true}, plan))
 	differ("another cell", hash(base, &Plan{Cells: []Cell{{ID: "b", Probe: "chat-text-success"}}}))
 	for _, f := range []string{"probes/chat-text-success/prompt.md", "registry/vocabulary.json"} {
 		must(t, os.WriteFile(filepath.Join(reg.Dir(), f), []byte("changed "+f), 0o644))

@@ -41,6 +41,12 @@ VERSION is an exact version, a range, or a dist-tag such as latest. Without one
 the newest version that the registry knows is captured. A killed capture goes on
 where it stopped when the same command is run again.
 
+Where a probe says that a person answers its agent's permission questions, the
+capture asks on a terminal, and elsewhere is suspended until somebody used
+review answer and the same command is run again. With --ask it asks also what a
+rule would decide: every permission question of a strict client, and whether
+words that make redaction refuse a run are public.
+
 Exit codes: 0 all as known or compatible; 1 incompatible, or an expectation of a
 probe does not hold (with --fail-on new also a new shape); 2 usage; 3 cannot
 know (not installed, not captured); 4 redaction refused; 5 it waits for an answer
@@ -136,7 +142,7 @@ func (a *app) captureOptions(f *captureFlags, args []string) (capture.Options, e
 	if opts.Ask, err = a.prompter(f.ask); err != nil {
 		return opts, err
 	}
-	opts.AskBy, opts.AskRedaction = a.answerer(""), opts.Ask != nil || f.ask != ""
+	opts.AskBy, opts.AskAll = a.answerer(""), f.ask != ""
 	opts.Targets, err = a.targets(f, reg, args)
 	return opts, err
 }

@@ -24,7 +24,7 @@ const (
 
 // askFlag adds --ask to a command whose steps may need a person.
 func (a *app) askFlag(c *cobra.Command, ask *string) {
-	c.Flags().StringVar(ask, "ask", "", "questions to a person: inline asks here, durable waits for review answer (default: inline on a terminal)")
+	c.Flags().StringVar(ask, "ask", "", "ask a person also what a rule would decide: inline here, or durable with review answer (default: inline on a terminal, only what must be asked)")
 	_ = c.RegisterFlagCompletionFunc("ask", cobra.FixedCompletions([]string{askInline, askDurable}, cobra.ShellCompDirectiveNoFileComp))
 }
 
