@@ -19,7 +19,9 @@ type Agent struct {
 	// Tier is 0 for the CLIs whose coverage must be complete, up to 2.
 	Tier             int              `json:"tier"`
 	ProtocolFamilies []ProtocolFamily `json:"protocol_families"`
-	CredentialModel  CredentialModel  `json:"credential_model,omitempty"`
+	// Commands names the program on PATH; see ProgramNames.
+	Commands        []string        `json:"commands,omitempty"`
+	CredentialModel CredentialModel `json:"credential_model,omitempty"`
 	// FreshnessDays is the age at which a claim about this agent is stale.
 	FreshnessDays int `json:"freshness_days,omitempty"`
 	// RepresentativeProbe is the probe whose shape stands for the agent in a
@@ -330,6 +332,18 @@ const (
 // TemplateVariables are the names that may stand in braces in an argv, a HOME
 // file or an environment value.
 var TemplateVariables = []string{"cwd", "home", "tmp", "prompt", "prompt_file", "base_url", "model", "max_retries", "uuid", "api_key", "session_id"}
+
+// ProgramNames returns the names of the agent's program on PATH, in the order
+// in which the consumer looks for them.
+func (a *Agent) ProgramNames() []string {
+	switch {
+	case len(a.Commands) > 0:
+		return a.Commands
+	case a.Install != nil:
+		return []string{a.Install.NPM.Bin}
+	}
+	return []string{a.ID}
+}
 
 // Agent returns the agent with the given id, or nil.
 func (f *AgentsFile) Agent(id string) *Agent {

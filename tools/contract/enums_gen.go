@@ -296,6 +296,40 @@ var UserActions = []UserAction{
 	ActionNone,
 }
 
+// The values of CLIAction.
+const (
+	CLIActionNone                CLIAction = "none"
+	CLIActionRunLocalProbe       CLIAction = "run_local_probe"
+	CLIActionUpgradeCLI          CLIAction = "upgrade_cli"
+	CLIActionPinSupportedVersion CLIAction = "pin_supported_version"
+	CLIActionReportUnknownShape  CLIAction = "report_unknown_shape"
+)
+
+// CLIActions lists what a user can do about an installed CLI.
+var CLIActions = []CLIAction{
+	CLIActionNone,
+	CLIActionRunLocalProbe,
+	CLIActionUpgradeCLI,
+	CLIActionPinSupportedVersion,
+	CLIActionReportUnknownShape,
+}
+
+// The values of EvidenceSource.
+const (
+	EvidenceFromLocalProbe    EvidenceSource = "local_probe"
+	EvidenceFromSupportMatrix EvidenceSource = "support_matrix"
+	EvidenceFromKnownBreaking EvidenceSource = "known_breaking"
+	EvidenceFromNone          EvidenceSource = "none"
+)
+
+// EvidenceSources lists where an answer about an installed CLI can come from.
+var EvidenceSources = []EvidenceSource{
+	EvidenceFromLocalProbe,
+	EvidenceFromSupportMatrix,
+	EvidenceFromKnownBreaking,
+	EvidenceFromNone,
+}
+
 // FailureDetails lists every value of failure_detail, the exact cause.
 var FailureDetails = []string{
 	"auth_required",

@@ -53,6 +53,9 @@ type ObservedShapeExtensions struct {
 	// between them that nobody captured (DESIGN D10).
 	Versions     []string `json:"versions,omitempty"`
 	Interpolated []string `json:"interpolated,omitempty"`
+	// Outvoted says that more captures of these versions have another shape,
+	// which is the one that counts.
+	Outvoted bool `json:"outvoted,omitempty"`
 }
 
 // ServerVariant is one of several shapes of one version.

@@ -41,6 +41,8 @@ func newRecord(kind RecordKind) any {
 		return new(Expectation)
 	case KindFamilies:
 		return new(Families)
+	case KindCompatibility:
+		return new(CompatibilityResponse)
 	}
 	return nil
 }

@@ -30,13 +30,15 @@ const (
 	KindFamilies       RecordKind = "families"
 	KindVocabulary     RecordKind = "vocabulary"
 	KindTranscript     RecordKind = "transcript" // one line of a sanitized transcript
+	// KindCompatibility is an answer, which no registry keeps.
+	KindCompatibility RecordKind = "agent-cli-compatibility"
 )
 
 // RecordKinds lists every kind.
 var RecordKinds = []RecordKind{
 	KindObservation, KindSourceEvidence, KindShape, KindSupportMatrix, KindErrorCase, KindEvidence,
 	KindRequest, KindAnswer, KindPolicy, KindLatestSeen, KindAliases, KindAgents, KindProbe,
-	KindScenario, KindExpectation, KindFamilies, KindVocabulary, KindTranscript,
+	KindScenario, KindExpectation, KindFamilies, KindVocabulary, KindTranscript, KindCompatibility,
 }
 
 // Valid reports whether k is one of RecordKinds.

@@ -36,19 +36,20 @@ func (b *builder) entries(obs []*store.Observed) ([]contract.MatrixEntry, error)
 	if err != nil {
 		return nil, err
 	}
+	whole, err := b.wholeGaps(claims)
+	if err != nil {
+		return nil, err
+	}
 	var out []contract.MatrixEntry
-	for len(claims) > 0 {
-		n := 1
-		for n < len(claims) && joins(claims[n-1], claims[n]) {
-			n++
+	for first := 0; first < len(claims); {
+		end := first + 1
+		for end < len(claims) && whole[end] {
+			end++
 		}
-		e := b.entry(claims[:n])
+		e := b.entry(claims[first:end])
 		e.LatestVerified, e.LatestSeen = optional(latestVerified), optional(latestSeen)
-		if err := b.applyPolicy(&e, claims[:n]); err != nil {
-			return nil, err
-		}
 		out = append(out, e)
-		claims = claims[n:]
+		first = end
 	}
 	return out, nil
 }
@@ -71,7 +72,7 @@ func (b *builder) judge(c *versionClaim) error {
 			c.notes = append(c.notes, probe+": several shapes from the live provider; run a local probe to know which one is active")
 		case p.settled == "":
 			c.notes = append(c.notes, probe+": captures disagree about the shape; a third one decides")
-		case p.newest[p.settled].ParserReplay.Status == contract.ReplayIncompatible:
+		case p.reading() == contract.ReplayIncompatible:
 			c.notes = append(c.notes, probe+": the consumer's reading loses or doubles something; see the golden files")
 		}
 	}
@@ -92,91 +93,17 @@ func (b *builder) representative(c *versionClaim) contract.SupportStatus {
 	if p.settled == "" {
 		return contract.SupportUnknown
 	}
-	if len(p.newest[p.settled].Extensions.Violations) > 0 {
+	if p.violated() {
 		c.notes = append(c.notes, b.agent.RepresentativeProbe+": the run does not meet the probe's expectation")
 		return contract.SupportUnknown
 	}
-	switch p.newest[p.settled].ParserReplay.Status {
+	switch p.reading() {
 	case contract.ReplayCompatible:
 		return contract.SupportVersionRangeVerified
 	case contract.ReplayNotRun:
 		c.notes = append(c.notes, b.agent.RepresentativeProbe+": the consumer has no parser for this format")
 	}
 	return contract.SupportUnknown
-}
-
-// decided applies what people decided in registry/policy.json.
-func (b *builder) decided(c *versionClaim) error {
-	p := b.policy()
-	if p == nil {
-		return nil
-	}
-	for _, old := range p.TooOld {
-		n, err := agents.CompareVersions(b.agent, c.version, old.Below)
-		if err != nil {
-			return fmt.Errorf("policy.json, too_old: %w", err)
-		}
-		if n < 0 && b.inScope(old.Scope) {
-			c.status, c.reason, c.evidence = contract.SupportTooOld, old.Reason, old.Evidence
-		}
-	}
-	v, err := agents.ParseToken(b.agent, c.version)
-	if err != nil {
-		return err
-	}
-	for _, k := range p.KnownBreaking {
-		hit, err := inAny(v, k.VersionRanges)
-		if err != nil {
-			return fmt.Errorf("policy.json, known_breaking: %w", err)
-		}
-		if hit && b.inScope(k.Scope) {
-			c.status, c.reason, c.evidence = contract.SupportKnownBreaking, k.Reason, k.Evidence
-		}
-	}
-	for _, k := range p.KnownBreakingShapes {
-		if rep := c.probes[b.agent.RepresentativeProbe]; rep != nil && rep.settled == k.Shape && c.reason == "" {
-			c.status = contract.SupportKnownBreakingShape
-		}
-	}
-	return nil
-}
-
-func (b *builder) policy() *contract.AgentPolicy {
-	for i := range b.records.Policy.Agents {
-		if b.records.Policy.Agents[i].Agent == b.agent.ID {
-			return &b.records.Policy.Agents[i]
-		}
-	}
-	return nil
-}
-
-func (b *builder) inScope(s contract.Scope) bool {
-	return (len(s.Platforms) == 0 || slices.Contains(s.Platforms, b.group.platform)) &&
-		(len(s.ProtocolFamilies) == 0 || slices.Contains(s.ProtocolFamilies, b.group.family))
-}
-
-func inAny(v agents.Version, ranges []string) (bool, error) {
-	for _, r := range ranges {
-		if in, err := v.In(r); in || err != nil {
-			return in, err
-		}
-	}
-	return false, nil
-}
-
-// joins reports whether two neighbouring versions belong to one claim: the
-// same status for the same reason, and the same shape for every probe that
-// both have. Between unequal neighbours nothing is claimed.
-func joins(a, b *versionClaim) bool {
-	if a.status != b.status || a.reason != b.reason || !slices.Equal(a.notes, b.notes) {
-		return false
-	}
-	for probe, pa := range a.probes {
-		if pb := b.probes[probe]; pb != nil && (pa.settled != pb.settled || pa.settled == "") {
-			return false
-		}
-	}
-	return true
 }
 
 func (b *builder) latestSeen(claims []*versionClaim) (string, error) {
@@ -207,7 +134,7 @@ func (b *builder) entry(claims []*versionClaim) contract.MatrixEntry {
 		ServerVariants:      []contract.ServerVariant{},
 		KnownBreakingShapes: []contract.KnownBreakingShape{},
 		Policy:              contract.MatrixPolicy{AllowRun: contract.DefaultAllowRun(first.status)},
-		Notes:               append([]string{}, first.notes...),
+		Notes:               append(append([]string{}, first.notes...), first.policyNotes...),
 		Extensions:          contract.MatrixExtensions{Reason: first.reason, Evidence: first.evidence, Profile: contract.ProfileProduction},
 	}
 	if first != last {
@@ -223,6 +150,16 @@ func (b *builder) entry(claims []*versionClaim) contract.MatrixEntry {
 	}
 	if first.status == contract.SupportServerVariantPossible {
 		e.ServerVariants = variants(claims)
+	}
+	if p := b.policy(); p != nil {
+		for _, k := range p.KnownBreakingShapes {
+			if slices.ContainsFunc(e.ObservedShapes, func(s contract.ObservedShape) bool { return s.Shape == k.Shape }) {
+				e.KnownBreakingShapes = append(e.KnownBreakingShapes, k)
+			}
+		}
+	}
+	if first.allow != "" {
+		e.Policy.AllowRun = first.allow
 	}
 	return e
 }
@@ -247,16 +184,38 @@ func (b *builder) observed(claims []*versionClaim) []contract.ObservedShape {
 				}
 				s.ObservedAt = max(s.ObservedAt, o.Capture.CapturedAt)
 				s.Extensions.Versions = append(s.Extensions.Versions, c.version)
+				s.Extensions.Outvoted = p.settled != "" && sig != p.settled && !p.live
 			}
 		}
 	}
 	out := make([]contract.ObservedShape, 0, len(found))
-	for _, s := range found {
+	for k, s := range found {
+		s.Extensions.Interpolated = interpolated(claims, k.probe, s)
 		out = append(out, *s)
 	}
 	slices.SortFunc(out, func(x, y contract.ObservedShape) int {
 		return cmp.Or(cmp.Compare(x.Extensions.Probe, y.Extensions.Probe), cmp.Compare(x.Shape, y.Shape), cmp.Compare(x.Extensions.Provider, y.Extensions.Provider))
 	})
+	return out
+}
+
+// interpolated lists the versions between those that a shape was observed at
+// where nobody ran its probe. What an outvoted or disputed shape is between is
+// nobody's guess.
+func interpolated(claims []*versionClaim, probe string, s *contract.ObservedShape) []string {
+	var out, between []string
+	inside := false
+	for _, c := range claims {
+		p := c.probes[probe]
+		switch {
+		case p == nil && inside:
+			between = append(between, c.version)
+		case p != nil && p.settled == s.Shape && !p.live:
+			out, between, inside = append(out, between...), nil, true
+		case p != nil:
+			between, inside = nil, false
+		}
+	}
 	return out
 }
 
@@ -289,52 +248,4 @@ func variants(claims []*versionClaim) []contract.ServerVariant {
 		out = append(out, contract.ServerVariant{Shape: sig, Status: status[sig]})
 	}
 	return out
-}
-
-// applyPolicy adds notes, breaking shapes and overrides of registry/policy.json.
-func (b *builder) applyPolicy(e *contract.MatrixEntry, claims []*versionClaim) error {
-	p := b.policy()
-	if p == nil {
-		return nil
-	}
-	for _, k := range p.KnownBreakingShapes {
-		if slices.ContainsFunc(e.ObservedShapes, func(s contract.ObservedShape) bool { return s.Shape == k.Shape }) {
-			e.KnownBreakingShapes = append(e.KnownBreakingShapes, k)
-		}
-	}
-	for _, n := range p.Notes {
-		hit, err := b.touches(claims, n.VersionRanges)
-		if err != nil {
-			return fmt.Errorf("policy.json, notes: %w", err)
-		}
-		if hit && b.inScope(n.Scope) {
-			e.Notes = append(e.Notes, n.Text)
-		}
-	}
-	for _, o := range p.Overrides {
-		hit, err := b.touches(claims, o.VersionRanges)
-		if err != nil {
-			return fmt.Errorf("policy.json, overrides: %w", err)
-		}
-		if hit && b.inScope(o.Scope) && (o.SupportStatus == "" || o.SupportStatus == e.SupportStatus) {
-			e.Policy.AllowRun = o.AllowRun
-		}
-	}
-	return nil
-}
-
-func (b *builder) touches(claims []*versionClaim, ranges []string) (bool, error) {
-	if len(ranges) == 0 {
-		return true, nil
-	}
-	for _, c := range claims {
-		v, err := agents.ParseToken(b.agent, c.version)
-		if err != nil {
-			return false, err
-		}
-		if hit, err := inAny(v, ranges); hit || err != nil {
-			return hit, err
-		}
-	}
-	return false, nil
 }

@@ -132,6 +132,8 @@ func Build(r *Records) (*contract.SupportMatrix, error) {
 		}
 		m.Agents = append(m.Agents, entries...)
 	}
+	m.Agents = append(m.Agents, decidedEntries(r, m.Agents)...)
+	slices.SortStableFunc(m.Agents, func(a, b contract.MatrixEntry) int { return cmp.Compare(a.Agent, b.Agent) })
 	return m, nil
 }
 
@@ -147,64 +149,10 @@ type versionClaim struct {
 	reason  string
 	// evidence supports reason.
 	evidence []string
-}
-
-// probeClaim is what is known of one probe of one version.
-type probeClaim struct {
-	count  map[contract.Digest]int
-	newest map[contract.Digest]*store.Observed
-	// settled is the signature that counts, or "" for a dispute.
-	settled contract.Digest
-	live    bool // several signatures, seen from a live provider
-}
-
-func (p *probeClaim) add(o *store.Observed) {
-	sig := o.Shape.Signature
-	p.count[sig]++
-	if old := p.newest[sig]; old == nil || newer(o, old) {
-		p.newest[sig] = o
-	}
-}
-
-func newer(a, b *store.Observed) bool {
-	return cmp.Or(cmp.Compare(a.Capture.CapturedAt, b.Capture.CapturedAt), cmp.Compare(a.Path, b.Path)) > 0
-}
-
-// settle decides which signature counts: the only one, or of several from an
-// emulated provider the one that more captures agree on.
-func (p *probeClaim) settle() {
-	best, tie := contract.Digest(""), false
-	for _, sig := range sortedKeys(p.count) {
-		n := p.count[sig]
-		switch {
-		case best == "" || n > p.count[best]:
-			best, tie = sig, false
-		case n == p.count[best]:
-			tie = true
-		}
-		if len(p.count) > 1 && p.newest[sig].Extensions.Provider == contract.ProviderLive {
-			p.live = true
-		}
-	}
-	if !tie {
-		p.settled = best
-	}
-}
-
-// Disputed reports whether captures of one probe of one version disagree about
-// the shape, so that none counts (FINE-PRINT 16). From a live provider several
-// shapes are variants of the server and no dispute.
-func Disputed(obs []*store.Observed) bool {
-	p := newProbeClaim()
-	for _, o := range obs {
-		p.add(o)
-	}
-	p.settle()
-	return p.settled == "" && !p.live
-}
-
-func newProbeClaim() *probeClaim {
-	return &probeClaim{count: map[contract.Digest]int{}, newest: map[contract.Digest]*store.Observed{}}
+	// policyNotes and allow are what registry/policy.json says of this version;
+	// allow is "" where it leaves the default.
+	policyNotes []string
+	allow       contract.AllowRun
 }
 
 func (b *builder) claims(obs []*store.Observed) ([]*versionClaim, error) {

@@ -71,7 +71,8 @@ func records(list ...seen) *Records {
 	return r
 }
 
-// claims renders a matrix as "ranges: status" lines.
+// claims renders what a matrix says about linux-x64 and events as
+// "ranges: status" lines.
 func claims(t *testing.T, r *Records) string {
 	t.Helper()
 	m, err := Build(r)
@@ -80,9 +81,21 @@ func claims(t *testing.T, r *Records) string {
 	}
 	var lines []string
 	for _, e := range m.Agents {
+		if e.Platforms[0] != "linux-x64" || e.ProtocolFamilies[0] != contract.FamilyEvents {
+			continue
+		}
 		lines = append(lines, strings.Join(e.VersionRanges, " || ")+": "+string(e.SupportStatus))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// five has four captures that agree.
+func five() []seen {
+	var out []seen
+	for i := range 4 {
+		out = append(out, seen{version: "1.0.0", probe: rep, shape: "A", minute: i})
+	}
+	return out
 }
 
 func TestClaims(t *testing.T) {
@@ -115,7 +128,15 @@ func TestClaims(t *testing.T) {
 		{"live variants", []seen{{version: "1.0.0", probe: rep, shape: "A", live: true}, {version: "1.0.0", probe: rep, shape: "B", live: true, minute: 1}}, contract.Policy{}, "1.0.0: server_variant_possible"},
 		{"other profiles and the version probe claim nothing", []seen{{version: "1.0.0", probe: rep, shape: "A", profile: "compatible"}, {version: "1.0.0", probe: contract.VersionProbeID, shape: "V"}}, contract.Policy{}, ""},
 		{"people decide", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.1.0", probe: rep, shape: "A"}, {version: "1.2.0", probe: rep, shape: "A"}}, policy,
-			"1.0.0: too_old\n1.1.0: version_range_verified\n1.2.0: known_breaking"},
+			"1.0.0: too_old\n1.1.0: version_range_verified\n1.2.0: known_breaking\n<1.1.0: too_old\n=1.2.0: known_breaking"},
+		{"a decision about a version that nobody captured ends a range", []seen{{version: "1.1.0", probe: rep, shape: "A"}, {version: "1.3.0", probe: rep, shape: "A"}}, policy,
+			"1.1.0: version_range_verified\n1.3.0: version_range_verified\n<1.1.0: too_old\n=1.2.0: known_breaking"},
+		{"a probe that changed somewhere in two gaps ends both ranges", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.1.0", probe: rep, shape: "A"}, {version: "1.2.0", probe: rep, shape: "A"}, {version: "1.0.0", probe: "p", shape: "X"}, {version: "1.2.0", probe: "p", shape: "Y"}},
+			contract.Policy{}, "1.0.0: version_range_verified\n1.1.0: version_range_verified\n1.2.0: version_range_verified"},
+		{"one capture of five that the consumer does not understand", append(five(), seen{version: "1.0.0", probe: rep, shape: "A", minute: 9, status: contract.ReplayIncompatible}), contract.Policy{}, "1.0.0: version_range_verified"},
+		{"one capture of five with another shape", append(five(), seen{version: "1.0.0", probe: rep, shape: "Z", minute: 9}), contract.Policy{}, "1.0.0: version_range_verified"},
+		{"one capture of five that breaks the expectation", append(five(), seen{version: "1.0.0", probe: rep, shape: "A", minute: 9, violated: true}), contract.Policy{}, "1.0.0: version_range_verified"},
+		{"one capture of two that the consumer does not understand", []seen{{version: "1.0.0", probe: rep, shape: "A", status: contract.ReplayIncompatible}, {version: "1.0.0", probe: rep, shape: "A", minute: 1}}, contract.Policy{}, "1.0.0: unknown"},
 		{"a prerelease comes before its release", []seen{{version: "1.0.0", probe: rep, shape: "B"}, {version: "1.0.0-alpha.2", probe: rep, shape: "A"}}, contract.Policy{},
 			"1.0.0-alpha.2: version_range_verified\n1.0.0: version_range_verified"},
 	} {

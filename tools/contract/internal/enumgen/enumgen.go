@@ -50,7 +50,7 @@ var enums = []enum{
 		order: []string{"synthetic_mock", "vendor_documented", "source_derived", "server_variant", "runtime_observed", "confirmed", "community_confirmed"},
 	},
 	{
-		places: []string{"observation.schema.json#/$defs/platform", "error-case.schema.json#/$defs/platform", "evidence.schema.json#/$defs/platform", "policy.schema.json#/$defs/platform", "source-evidence.schema.json#/$defs/platform", "support-matrix.schema.json#/$defs/platform"},
+		places: []string{"observation.schema.json#/$defs/platform", "error-case.schema.json#/$defs/platform", "evidence.schema.json#/$defs/platform", "policy.schema.json#/$defs/platform", "source-evidence.schema.json#/$defs/platform", "support-matrix.schema.json#/$defs/platform", "agent-cli-compatibility.schema.json#/$defs/platform"},
 		typ:    "Platform", list: "Platforms", doc: "lists the platforms of the specification.",
 	},
 	{
@@ -81,7 +81,7 @@ var enums = []enum{
 		typ:    "ReplayStatus", list: "ReplayStatuses", doc: "lists every replay status.", prefix: "Replay",
 	},
 	{
-		places: []string{"support-matrix.schema.json#/$defs/entry/properties/support_status", "policy.schema.json#/properties/agents/items/properties/overrides/items/properties/support_status"},
+		places: []string{"support-matrix.schema.json#/$defs/entry/properties/support_status", "policy.schema.json#/properties/agents/items/properties/overrides/items/properties/support_status", "agent-cli-compatibility.schema.json#/properties/status"},
 		typ:    "SupportStatus", list: "SupportStatuses", doc: "lists every support status.", prefix: "Support",
 	},
 	{
@@ -105,6 +105,15 @@ var enums = []enum{
 		places: []string{failure + "user_action"},
 		typ:    "UserAction", list: "UserActions", doc: "lists every user action.", prefix: "Action",
 		names: map[string]string{"install_cli": "InstallCLI"},
+	},
+	{
+		places: []string{"agent-cli-compatibility.schema.json#/properties/policy/properties/user_action"},
+		typ:    "CLIAction", list: "CLIActions", doc: "lists what a user can do about an installed CLI.", prefix: "CLIAction",
+		names: map[string]string{"upgrade_cli": "UpgradeCLI"},
+	},
+	{
+		places: []string{"agent-cli-compatibility.schema.json#/properties/evidence/properties/source"},
+		typ:    "EvidenceSource", list: "EvidenceSources", doc: "lists where an answer about an installed CLI can come from.", prefix: "EvidenceFrom",
 	},
 	{
 		places: []string{failure + "failure_detail", correction + "failure/properties/failure_detail"},
