@@ -18,25 +18,33 @@ type builder struct {
 	levels  map[contract.Digest]contract.ValidityLevel
 }
 
+// judged returns the versions of the group, oldest first, with their status,
+// and for each of them whether it belongs to one claim with the one before it.
+func (b *builder) judged(obs []*store.Observed) (claims []*versionClaim, whole []bool, err error) {
+	if claims, err = b.claims(obs); err != nil {
+		return nil, nil, err
+	}
+	for _, c := range claims {
+		if err := b.judge(c); err != nil {
+			return nil, nil, err
+		}
+	}
+	whole, err = b.wholeGaps(claims)
+	return claims, whole, err
+}
+
 func (b *builder) entries(obs []*store.Observed) ([]contract.MatrixEntry, error) {
-	claims, err := b.claims(obs)
+	claims, whole, err := b.judged(obs)
 	if err != nil {
 		return nil, err
 	}
 	latestVerified := ""
 	for _, c := range claims {
-		if err := b.judge(c); err != nil {
-			return nil, err
-		}
 		if c.status == contract.SupportVersionRangeVerified {
 			latestVerified = c.version
 		}
 	}
 	latestSeen, err := b.latestSeen(claims)
-	if err != nil {
-		return nil, err
-	}
-	whole, err := b.wholeGaps(claims)
 	if err != nil {
 		return nil, err
 	}

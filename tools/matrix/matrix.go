@@ -19,6 +19,12 @@ import (
 // Path is the matrix's place in a registry.
 const Path = "registry/support-matrix.json"
 
+// The places of what people decided and of what discovery found.
+const (
+	PolicyPath     = "registry/policy.json"
+	LatestSeenPath = "registry/latest-seen.json"
+)
+
 // Records is everything that the claims follow from.
 type Records struct {
 	Agents       *contract.AgentsFile
@@ -33,7 +39,7 @@ func Load(reg *store.Registry) (*Records, error) {
 	if err := reg.ReadJSON(store.AgentsFile, r.Agents); err != nil {
 		return nil, err
 	}
-	for rel, v := range map[string]any{"registry/policy.json": &r.Policy, "registry/latest-seen.json": &r.LatestSeen} {
+	for rel, v := range map[string]any{PolicyPath: &r.Policy, LatestSeenPath: &r.LatestSeen} {
 		if reg.Exists(rel) {
 			if err := reg.ReadJSON(rel, v); err != nil {
 				return nil, err
@@ -104,11 +110,8 @@ func Build(r *Records) (*contract.SupportMatrix, error) {
 	for i := range r.Observations {
 		o := &r.Observations[i]
 		m.GeneratedAt = max(m.GeneratedAt, o.Capture.CapturedAt)
-		if strings.HasPrefix(o.Install.Source, "binary:") {
-			continue // a program that somebody named is not a release
-		}
-		if o.Probe == contract.VersionProbeID || o.Extensions.Profile != contract.ProfileProduction || !o.ValidityLevel.SupportsClaim() {
-			continue // docs/decisions/0003; other profiles say nothing about the consumer (DESIGN D1)
+		if setAside(o) != "" {
+			continue
 		}
 		g := group{o.Agent, o.ProtocolFamily, o.Platform}
 		groups[g] = append(groups[g], o)
@@ -135,6 +138,21 @@ func Build(r *Records) (*contract.SupportMatrix, error) {
 	m.Agents = append(m.Agents, decidedEntries(r, m.Agents)...)
 	slices.SortStableFunc(m.Agents, func(a, b contract.MatrixEntry) int { return cmp.Compare(a.Agent, b.Agent) })
 	return m, nil
+}
+
+// setAside says why an observation backs no claim, "" if it does.
+func setAside(o *store.Observed) string {
+	switch {
+	case strings.HasPrefix(o.Install.Source, "binary:"):
+		return "a program that somebody named is no release"
+	case o.Probe == contract.VersionProbeID:
+		return "the version probe says who a program is" // docs/decisions/0003
+	case o.Extensions.Profile != contract.ProfileProduction:
+		return "the consumer does not start it in the profile " + o.Extensions.Profile // DESIGN D1
+	case !o.ValidityLevel.SupportsClaim():
+		return "its level is " + string(o.ValidityLevel)
+	}
+	return ""
 }
 
 // Encode returns the matrix as it is stored.

@@ -1,0 +1,225 @@
+package matrix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+// Index answers what a matrix claims about a version. It does no I/O and is
+// safe for concurrent use.
+type Index struct {
+	// GeneratedAt is the matrix's time.
+	GeneratedAt string
+	agents      map[string]*indexed
+	file        *contract.AgentsFile
+}
+
+// indexed is what a matrix says about one agent.
+type indexed struct {
+	def     *contract.Agent
+	policy  *contract.AgentPolicy
+	entries map[contract.Platform][]*indexedEntry
+	// supported and breaking are shapes of the representative probe.
+	supported, breaking map[contract.Digest]bool
+	// newest is the latest verified version on any platform, whose Token is ""
+	// when there is none.
+	newest agents.Version
+	// observed has the claims about captured versions.
+	observed map[place]Claim
+}
+
+type place struct {
+	platform contract.Platform
+	version  string
+}
+
+type indexedEntry struct {
+	*contract.MatrixEntry
+	ranges []versionRange
+	// rep are the entry's shapes of the representative probe that count.
+	rep []*contract.ObservedShape
+}
+
+// versionRange is an exact version, or first to last, or everything below a
+// version, or a semver range.
+type versionRange struct {
+	first, last agents.Version
+	below       bool // than last
+	semver      string
+}
+
+// NewIndex prepares a matrix for questions. policy holds the overrides, which
+// are about statuses too that no matrix has.
+func NewIndex(m *contract.SupportMatrix, file *contract.AgentsFile, policy *contract.Policy) (*Index, error) {
+	x := &Index{GeneratedAt: m.GeneratedAt, agents: make(map[string]*indexed, len(file.Agents)), file: file}
+	for i := range file.Agents {
+		a := &file.Agents[i]
+		x.agents[a.ID] = &indexed{def: a, policy: policyOf(policy, a.ID), entries: map[contract.Platform][]*indexedEntry{},
+			supported: map[contract.Digest]bool{}, breaking: map[contract.Digest]bool{}, observed: map[place]Claim{}}
+	}
+	for i := range m.Agents {
+		e := &m.Agents[i]
+		in := x.agents[e.Agent]
+		if in == nil {
+			return nil, fmt.Errorf("reading the matrix: %q is not in %s", e.Agent, store.AgentsFile)
+		}
+		if err := in.add(e); err != nil {
+			return nil, fmt.Errorf("reading the matrix, entry %d: %w", i, err)
+		}
+	}
+	for _, in := range x.agents {
+		if in.policy != nil {
+			for _, k := range in.policy.KnownBreakingShapes {
+				in.breaking[k.Shape] = true
+			}
+		}
+		if err := in.remember(); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// LoadIndex reads the committed matrix of a registry, or of the one in the
+// binary. A registry without one claims nothing.
+func LoadIndex(reg *store.Registry) (*Index, error) {
+	m, file, policy := &contract.SupportMatrix{}, &contract.AgentsFile{}, &contract.Policy{}
+	if err := reg.ReadJSON(store.AgentsFile, file); err != nil {
+		return nil, err
+	}
+	for rel, v := range map[string]any{Path: m, PolicyPath: policy} {
+		if reg.Exists(rel) {
+			if err := reg.ReadJSON(rel, v); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return NewIndex(m, file, policy)
+}
+
+func (in *indexed) add(e *contract.MatrixEntry) error {
+	ie := &indexedEntry{MatrixEntry: e}
+	for _, text := range e.VersionRanges {
+		r, err := parseRange(in.def, text)
+		if err != nil {
+			return err
+		}
+		ie.ranges = append(ie.ranges, r)
+	}
+	for i := range e.ObservedShapes {
+		s := &e.ObservedShapes[i]
+		if s.Extensions.Probe == in.def.RepresentativeProbe && !s.Extensions.Outvoted {
+			ie.rep = append(ie.rep, s)
+			if e.SupportStatus == contract.SupportVersionRangeVerified {
+				in.supported[s.Shape] = true
+			}
+		}
+	}
+	for _, v := range e.ServerVariants {
+		if v.Status == "compatible" && slices.ContainsFunc(ie.rep, func(s *contract.ObservedShape) bool { return s.Shape == v.Shape }) {
+			in.supported[v.Shape] = true
+		}
+	}
+	for _, k := range e.KnownBreakingShapes {
+		in.breaking[k.Shape] = true
+	}
+	for _, p := range e.Platforms {
+		in.entries[p] = append(in.entries[p], ie)
+	}
+	if e.LatestVerified == nil {
+		return nil
+	}
+	v, err := parseToken(in.def, *e.LatestVerified)
+	if err != nil {
+		return err
+	}
+	if n, err := v.Compare(in.newest); in.newest.Token == "" || err == nil && n > 0 {
+		in.newest = v
+	}
+	return nil
+}
+
+// remember answers for every captured version, so that questions about those
+// are one look-up.
+func (in *indexed) remember() error {
+	for platform, entries := range in.entries {
+		for _, e := range entries {
+			for _, s := range e.ObservedShapes {
+				for _, version := range s.Extensions.Versions {
+					at := place{platform, version}
+					if _, done := in.observed[at]; done {
+						continue
+					}
+					v, err := parseToken(in.def, version)
+					if err != nil {
+						return err
+					}
+					c, err := in.classify(v, platform, Probed{})
+					if err != nil {
+						return err
+					}
+					in.observed[at] = c
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// parseRange reads a range of the matrix. Those of captured versions are read
+// by the agent's scheme, which semver ranges would misread: builds, calendar
+// versions, pre-releases.
+func parseRange(a *contract.Agent, text string) (versionRange, error) {
+	low, high, isPair := strings.Cut(text, " <=")
+	low, isLow := strings.CutPrefix(low, ">=")
+	if isPair && isLow {
+		first, err1 := parseToken(a, low)
+		last, err2 := parseToken(a, high)
+		if err1 == nil && err2 == nil {
+			return versionRange{first: first, last: last}, nil
+		}
+	}
+	if v, err := parseToken(a, text); err == nil {
+		return versionRange{first: v, last: v}, nil
+	}
+	if v, err := parseToken(a, strings.TrimPrefix(text, "<")); err == nil && strings.HasPrefix(text, "<") {
+		return versionRange{last: v, below: true}, nil
+	}
+	_, err := agents.Version{Parts: []string{"0", "0"}}.In(text)
+	return versionRange{semver: text}, err
+}
+
+func (r versionRange) holds(v agents.Version) bool {
+	if r.semver != "" {
+		in, err := v.In(r.semver)
+		return in && err == nil
+	}
+	high, err2 := v.Compare(r.last)
+	if r.below {
+		return err2 == nil && high < 0
+	}
+	low, err1 := r.first.Compare(v)
+	return err1 == nil && err2 == nil && low <= 0 && high <= 0
+}
+
+// parseToken is agents.ParseToken, in a few nanoseconds for the usual form.
+func parseToken(a *contract.Agent, token string) (agents.Version, error) {
+	parts := strings.Split(token, ".")
+	plain := len(parts) == 3
+	for _, p := range parts {
+		plain = plain && p != "" && len(p) <= 15 && (p == "0" || p[0] != '0') && strings.Trim(p, "0123456789") == ""
+	}
+	if !plain {
+		return agents.ParseToken(a, token)
+	}
+	v := agents.Version{Token: token, Line: token, Parts: parts, Scheme: contract.SchemePrerelease}
+	if a.VersionProbe != nil {
+		v.Scheme = a.VersionProbe.Scheme
+	}
+	return v, nil
+}
