@@ -29,6 +29,7 @@ func (a *app) commands() []*cobra.Command {
 		a.errorCasesCommand(),
 		a.validateCommand(),
 		a.matrixCommand(),
+		a.canIUseCommand(),
 		a.healthCommand(),
 		a.correctCommand(),
 		a.reviewCommand(),

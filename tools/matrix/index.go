@@ -223,3 +223,24 @@ func parseToken(a *contract.Agent, token string) (agents.Version, error) {
 	}
 	return v, nil
 }
+
+// Versions returns the captured versions of an agent, newest first.
+func (x *Index) Versions(agent string) []string {
+	in := x.agents[agent]
+	if in == nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	for at := range in.observed {
+		seen[at.version] = true
+	}
+	list := sortedKeys(seen)
+	slices.SortStableFunc(list, func(a, b string) int {
+		n, err := agents.CompareVersions(in.def, b, a)
+		if err != nil {
+			return 0 // versions of two products of one name have no order
+		}
+		return n
+	})
+	return list
+}
