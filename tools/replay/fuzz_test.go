@@ -41,6 +41,8 @@ func FuzzCopilot(f *testing.F)    { fuzzDialect(f, "copilot", "copilot") }
 func FuzzDroid(f *testing.F)      { fuzzDialect(f, "droid", "droid") }
 func FuzzPiJSON(f *testing.F)     { fuzzDialect(f, "pi-json", "pi") }
 func FuzzPlain(f *testing.F)      { fuzzDialect(f, "plain", "qwen") }
+func FuzzACP(f *testing.F)        { fuzzDialect(f, "acp", "opencode") }
+func FuzzPiRPC(f *testing.F)      { fuzzDialect(f, "pi-rpc", "pi") }
 
 // Seeds of the dialects of which no fixture is committed.
 const (
@@ -81,26 +83,33 @@ func fuzzDialect(f *testing.F, id, agent string, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s), []byte("Not logged in"), 1, uint64(n))
 	}
-	seedFixtures(f, &families, id, func(stdout, stderr []byte, code int) {
+	seedFixtures(f, &families, d, func(stdout, other []byte, code int) {
 		n++
-		f.Add(stdout, stderr, code, uint64(n))
+		f.Add(stdout, other, code, uint64(n))
 	})
 	if n == 0 {
 		f.Fatalf("no seed for %s", id)
 	}
-	f.Fuzz(func(t *testing.T, stdout, stderr []byte, code int, cut uint64) {
-		r := &fuzzRun{dialect: d, agent: agent, stdout: stdout, stderr: stderr, code: code, cut: cut}
+	f.Fuzz(func(t *testing.T, stdout, other []byte, code int, cut uint64) {
+		r := &fuzzRun{dialect: d, agent: agent, stdout: stdout, code: code, cut: cut}
+		if d.ProtocolFamily.IsRPC() {
+			r.stdin = other
+		} else {
+			r.stderr = other
+		}
 		before := allocated()
 		r.openDesign(t, r.reference(t))
-		if used, limit := allocated()-before, uint64(16<<20+2000*(len(stdout)+len(stderr))); used > limit {
+		if used, limit := allocated()-before, uint64(16<<20+2000*(len(stdout)+len(other))); used > limit {
 			t.Errorf("reading %d bytes several times took %d bytes of memory", len(stdout), used)
 		}
 	})
 }
 
-// seedFixtures gives what committed fixtures of a dialect printed.
-func seedFixtures(f *testing.F, families *contract.Families, id string, add func(stdout, stderr []byte, code int)) {
+// seedFixtures gives what committed fixtures of a dialect printed on stdout and
+// stderr; of two-way ones what the client wrote instead of stderr.
+func seedFixtures(f *testing.F, families *contract.Families, want *contract.Dialect, add func(stdout, other []byte, code int)) {
 	f.Helper()
+	id := want.ID
 	err := filepath.WalkDir(filepath.Join("..", "..", "fixtures"), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
@@ -131,7 +140,11 @@ func seedFixtures(f *testing.F, families *contract.Families, id string, add func
 		if c, _, _ := t.Exit(); c != nil {
 			code = *c
 		}
-		add(stdout, head(t.Bytes(transcript.CLIToServer, transcript.Stderr)), code)
+		other := t.Bytes(transcript.CLIToServer, transcript.Stderr)
+		if want.ProtocolFamily.IsRPC() {
+			other = t.Bytes(transcript.ServerToCLI, transcript.Stdin)
+		}
+		add(stdout, head(other), code)
 		return nil
 	})
 	if err != nil {
@@ -162,6 +175,7 @@ type fuzzRun struct {
 	dialect        *contract.Dialect
 	agent          string
 	stdout, stderr []byte
+	stdin          []byte // of two-way dialects, all of it before stdout
 	code           int
 	cut            uint64
 }
@@ -179,7 +193,12 @@ func (r *fuzzRun) chunks(b []byte) [][]byte {
 }
 
 func (r *fuzzRun) input() replay.Input {
-	t := &transcript.Transcript{Records: append(records(transcript.Stdout, r.stdout), records(transcript.Stderr, r.stderr)...)}
+	t := &transcript.Transcript{}
+	for line := range bytes.Lines(r.stdin) {
+		t.Records = append(t.Records, transcript.Record{Dir: transcript.ServerToCLI, Stream: transcript.Stdin, Data: line})
+	}
+	t.Records = append(t.Records, records(transcript.Stdout, r.stdout)...)
+	t.Records = append(t.Records, records(transcript.Stderr, r.stderr)...)
 	t.Records = append(t.Records, transcript.Record{Dir: transcript.Process, Event: transcript.EventExit, ExitCode: &r.code})
 	return replay.Input{Transcript: t, Agent: r.agent, Dialect: r.dialect}
 }
@@ -196,6 +215,7 @@ func (r *fuzzRun) reference(t *testing.T) *replay.Reading {
 	if err != nil {
 		t.Fatal(err)
 	}
+	in.Stdin(r.stdin)
 	for _, c := range r.chunks(r.stdout) {
 		in.Stdout(c)
 	}
@@ -206,7 +226,7 @@ func (r *fuzzRun) reference(t *testing.T) *replay.Reading {
 	if !reflect.DeepEqual(&whole.Reading, cut) {
 		t.Error("the reference's reading depends on chunk borders")
 	}
-	if size := r.events(t, whole.Events); size > 64<<10+16*(len(r.stdout)+len(r.stderr)) {
+	if size := r.events(t, whole.Events); size > 64<<10+16*(len(r.stdout)+len(r.stderr)+len(r.stdin)) {
 		t.Errorf("the reference made %d bytes of events of %d bytes", size, len(r.stdout))
 	}
 	if text := len(whole.Text); text > 4*len(r.stdout) {
@@ -247,8 +267,8 @@ func (r *fuzzRun) openDesign(t *testing.T, ref *replay.Reading) {
 			t.Error("a reading has no golden")
 		}
 	}
-	if consumer.Status != replay.StatusOK {
-		return
+	if consumer.Status != replay.StatusOK || r.dialect.ProtocolFamily.IsRPC() {
+		return // a session has no parser of its own
 	}
 	if whole, cut := r.parse(t, r.stdout), r.parse(t, r.chunks(r.stdout)...); whole != cut {
 		t.Error("OpenDesign's events depend on chunk borders")
