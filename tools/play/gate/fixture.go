@@ -153,6 +153,10 @@ func (f *fixture) surround(spec *harness.Spec, s *script, cancel func()) {
 			spec.Interrupt = &harness.Interrupt{Signal: rec.Signal, After: f.opts.Silence}
 		case rec.Reason == transcript.ReasonInterrupt:
 			s.happen, s.after = func() []harness.Action { return []harness.Action{{Signal: rec.Signal}} }, lines
+		case rec.Reason == transcript.ReasonTerminated:
+			// It did not exit although its stdin had ended; the host's patience is
+			// no matter of the recording.
+			s.happen, s.after = func() []harness.Action { return []harness.Action{{Terminate: s.closedAt >= 0}} }, lines
 		case rec.Reason == transcript.ReasonCancelled && lines == 0:
 			time.AfterFunc(f.opts.Silence, cancel)
 		case rec.Reason == transcript.ReasonCancelled:

@@ -224,6 +224,8 @@ func TestRuns(t *testing.T) {
 	}{
 		{"ACP", "kimi", "acp", []string{"< " + initialize, "> " + initialized, "< " + newSession, "> " + session, "< " + prompt, "> " + mayI, "< " + allowed, "> " + chunk, "> " + answered, "exit 0"}, "line 5", "0", "succeeded (exit_0)"},
 		{"ACP, ended by us", "kimi", "acp", []string{"< " + initialize, "> " + initialized, "< " + newSession, "> " + refused, "kill terminated SIGTERM", "exit SIGTERM"}, "never", "SIGTERM", "failed (fatal_rpc_error)"},
+		{"ACP, stays after the end of stdin", "kimi", "acp", []string{"< " + initialize, "> " + initialized, "< " + newSession, "> " + session, "< " + prompt, "> " + chunk, "> " + answered, "! bye", "kill terminated SIGTERM", "exit 0"}, "line 4", "0", "succeeded (exit_0)"},
+		{"ACP, cancelled by the client", "kimi", "acp", []string{"< " + initialize, "> " + initialized, "< " + newSession, "> " + session, "< " + prompt, "> " + chunk, "< " + cancel, "> " + cancelled, "exit 0"}, "line 3", "0", "canceled (cancel_requested)"},
 		{"ACP, dies in the turn", "kimi", "acp", []string{"< " + initialize, "> " + initialized, "< " + newSession, "> " + session, "< " + prompt, "> " + chunk, "exit SIGSEGV"}, "never", "SIGSEGV", "failed (fatal_rpc_error)"},
 		{"ACP, never answers", "kimi", "acp", []string{"< " + initialize, "timeout idle_timeout SIGTERM", "exit SIGTERM"}, "never", "SIGTERM", "failed (signal)"},
 		{"Pi", "pi", "pi-rpc", []string{"< " + piPrompt, "> " + piAccepted, "> " + piStart, "> " + piText, "> " + piEnd, "exit 0"}, "line 4", "0", "succeeded (exit_0)"},

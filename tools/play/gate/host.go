@@ -133,8 +133,8 @@ func (a *hostAction) add(b hostAction) {
 	a.close, a.terminate = a.close || b.close, a.terminate || b.terminate
 }
 
-// do carries out a session's actions. The consumer gives an agent half a second
-// to exit after its stdin has ended; a played one needs no such help.
+// do carries out a session's actions. When the host loses its patience with an
+// agent whose stdin has ended is the script's business.
 func (c *client) do(actions []rpc.Action) (a hostAction) {
 	for _, x := range actions {
 		switch x.Kind {
