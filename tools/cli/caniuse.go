@@ -40,7 +40,7 @@ cheapest way to find out.
 Exit codes: 0 yes; 1 no; 2 usage; 3 cannot know.`,
 		Example: `  agent-contracts can-i-use codex 0.133.0
   agent-contracts can-i-use claude 2.1.300 --platform darwin-arm64
-  agent-contracts can-i-use codex 0.133.0 --quiet && start-the-run`,
+  agent-contracts can-i-use codex 0.133.0 >/dev/null && echo run it`,
 		Args:              argsError(cobra.ExactArgs(2)),
 		ValidArgsFunction: a.completeVersions,
 		RunE: func(_ *cobra.Command, args []string) error {

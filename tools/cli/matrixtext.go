@@ -158,6 +158,7 @@ func explainProbe(say func(string, ...any), p *matrix.ExplainedProbe) {
 			say("    does not count: %s", o.Why)
 		}
 		say("    run %s, reading %s, provider %s, runner %s", o.RunResult, o.ParserReplay, o.Provider, o.Runner)
+		say("    linked  %s", o.Evidence)
 		say("    shape   %s", o.Shape)
 		say("    fixture %s (%s)", o.Fixture, o.FixtureHash)
 		for _, g := range o.Goldens {

@@ -66,6 +66,7 @@ type ExplainedProbe struct {
 // made from.
 type ExplainedObservation struct {
 	Path         string                `json:"path"`
+	Evidence     string                `json:"evidence"` // place of the record that links it to its files
 	Version      string                `json:"version"`
 	CapturedAt   string                `json:"captured_at"`
 	Runner       string                `json:"runner"`
@@ -232,7 +233,7 @@ func (b *builder) interpolate(e *ExplainedProbe, claims []*versionClaim, whole [
 
 func explained(o *store.Observed, why string) ExplainedObservation {
 	e := ExplainedObservation{
-		Path: o.Path, Version: o.CLIVersion, CapturedAt: o.Capture.CapturedAt, Runner: o.Capture.Runner, Provider: o.Extensions.Provider,
+		Path: o.Path, Evidence: "evidence" + strings.TrimSuffix(strings.TrimPrefix(o.Path, "observations"), ".observation.json") + ".evidence.json", Version: o.CLIVersion, CapturedAt: o.Capture.CapturedAt, Runner: o.Capture.Runner, Provider: o.Extensions.Provider,
 		Profile: o.Extensions.Profile, RunResult: o.Extensions.RunResult, ParserReplay: o.ParserReplay.Status, Shape: o.Shape.Path,
 		Fixture: o.Extensions.Fixture, FixtureHash: o.Extensions.FixtureSHA256, Goldens: []string{},
 		Raw: o.Capture.RawClientTranscriptSHA256, RawStdout: o.Capture.RawStdoutSHA256, Visibility: o.Capture.RawArtifactVisibility, Why: why,

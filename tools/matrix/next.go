@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -48,7 +49,37 @@ func (c *Claim) Why() []string {
 	for _, k := range e.KnownBreakingShapes {
 		out = append(out, fmt.Sprintf("shape %s: %s (%s)", k.Shape.Short(), k.Reason, k.Evidence))
 	}
-	return append(out, e.Notes...)
+	return append(out, grouped(e.Notes, c.Agent.RepresentativeProbe)...)
+}
+
+// grouped joins notes that say the same of several probes, and puts the one
+// about the representative probe first.
+func grouped(notes []string, representative string) []string {
+	var texts []string
+	probes := map[string][]string{}
+	for _, n := range notes {
+		probe, text, ok := strings.Cut(n, ": ")
+		if !ok || strings.Contains(probe, " ") {
+			probe, text = "", n
+		}
+		if probes[text] == nil {
+			texts = append(texts, text)
+		}
+		probes[text] = append(probes[text], probe)
+	}
+	slices.SortStableFunc(texts, func(a, b string) int {
+		first := func(text string) int {
+			return slices.Index([]bool{true, false}, slices.Contains(probes[text], representative))
+		}
+		return first(a) - first(b)
+	})
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		if out[i] = text; probes[text][0] != "" {
+			out[i] = strings.Join(probes[text], ", ") + ": " + text
+		}
+	}
+	return out
 }
 
 // Next returns the cheapest step that could change the answer, or a Step
