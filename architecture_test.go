@@ -36,6 +36,7 @@ var siblings = map[[2]string]bool{
 	{"tools/install", "tools/agents"}: true, // what to install is part of an agent's definition
 	{"tools/cli", "."}:                true, // the embedded registry
 	{"tools/health", "tools/matrix"}:  true, // what counts as a dispute
+	{"tools/compat", "tools/matrix"}:  true, // what is claimed about an installed version
 }
 
 // place returns the level of a package's folder and the tool it belongs to.

@@ -30,6 +30,7 @@ func (a *app) commands() []*cobra.Command {
 		a.validateCommand(),
 		a.matrixCommand(),
 		a.canIUseCommand(),
+		a.compatibilityCommand(),
 		a.healthCommand(),
 		a.correctCommand(),
 		a.reviewCommand(),
