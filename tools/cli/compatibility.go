@@ -62,7 +62,7 @@ func (a *app) checker(probe bool) (*compat.Checker, error) {
 	if err != nil {
 		return nil, &Exit{Code: ExitUsage, Err: err, Hint: "set XDG_STATE_HOME to a folder that nobody else may read"}
 	}
-	return &compat.Checker{Index: x, Registry: reg, StateDir: state, Path: a.env.Getenv("PATH"), Now: a.env.Now, Probe: probe,
+	return &compat.Checker{Index: x, Registry: reg, StateDir: state, LookupEnv: a.lookupEnv, Now: a.env.Now, Probe: probe,
 		Progress: func(agent, what string) {
 			if probe {
 				a.talk("%s: %s", agent, oneLine(what))

@@ -23,8 +23,10 @@ type Checker struct {
 	Index    *matrix.Index
 	Registry *store.Registry // its probes are what a local probe asks
 	StateDir string          // the private state folder
-	Path     string          // value of PATH
-	Now      func() time.Time
+	// LookupEnv is asked for PATH, and for the variables that an agent's
+	// definition lets a probed program see.
+	LookupEnv func(string) (string, bool)
+	Now       func() time.Time
 	// Probe runs the representative probe of each CLI that is classified.
 	Probe bool
 	// Progress is told what happens; nil tells nobody.
@@ -66,11 +68,17 @@ func FindProgram(a *contract.Agent, path string) string {
 	return ""
 }
 
+func (k *Checker) path() string {
+	path, _ := k.LookupEnv("PATH")
+	return path
+}
+
 // Installed returns the ids of the agents whose program is on PATH.
 func (k *Checker) Installed() []string {
 	var ids []string
+	path := k.path()
 	for i := range k.Index.Agents() {
-		if a := &k.Index.Agents()[i]; FindProgram(a, k.Path) != "" {
+		if a := &k.Index.Agents()[i]; FindProgram(a, path) != "" {
 			ids = append(ids, a.ID)
 		}
 	}
@@ -85,7 +93,7 @@ func (k *Checker) Check(ctx context.Context, id string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Program: FindProgram(a, k.Path), Response: contract.CompatibilityResponse{
+	r := &Result{Program: FindProgram(a, k.path()), Response: contract.CompatibilityResponse{
 		SchemaVersion: contract.SchemaVersion, GeneratedAt: k.Now().UTC().Format(time.RFC3339), Agent: a.ID, Platform: contract.HostPlatform(),
 		Status: contract.SupportUnknown, Evidence: contract.CompatibilityEvidence{Source: contract.EvidenceFromNone},
 		Policy: contract.CompatibilityPolicy{AllowRun: contract.AllowRunFor(contract.SupportUnknown, false), UserAction: contract.ActionFor(contract.SupportUnknown, false)},

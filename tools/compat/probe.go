@@ -65,7 +65,7 @@ func (k *Checker) probe(ctx context.Context, a *contract.Agent, version, program
 	report, err := capture.Run(bounded, capture.Options{
 		Registry: reg, StateDir: filepath.Join(dir, "state"), Probes: []string{p.ID}, Repeat: 1, Bin: program,
 		Targets: []capture.Target{{Agent: a.ID, Profile: contract.ProfileProduction}},
-		Now:     k.Now, LookupEnv: func(string) (string, bool) { return "", false }, Runner: "local/" + string(contract.HostPlatform()),
+		Now:     k.Now, LookupEnv: k.LookupEnv, Runner: "local/" + string(contract.HostPlatform()),
 	})
 	var unknown *capture.CannotKnowError
 	switch {
