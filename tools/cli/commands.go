@@ -31,6 +31,7 @@ func (a *app) commands() []*cobra.Command {
 		a.matrixCommand(),
 		a.canIUseCommand(),
 		a.compatibilityCommand(),
+		a.doctorCommand(),
 		a.healthCommand(),
 		a.correctCommand(),
 		a.reviewCommand(),
