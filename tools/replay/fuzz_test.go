@@ -3,6 +3,7 @@ package replay_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"reflect"
 	"runtime/metrics"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -70,23 +72,32 @@ const (
 	maxSeedLine = 1 << 10
 )
 
+// maxSeeds bounds the seeds of a dialect; a campaign finds the rest.
+const maxSeeds = 48
+
 func fuzzDialect(f *testing.F, id, agent string, seeds ...string) {
-	var families contract.Families
-	if err := json.Unmarshal(registryFile(f, "families.json"), &families); err != nil {
+	found, err := seedFixtures()
+	if err != nil {
 		f.Fatal(err)
 	}
-	d := families.Dialect(id)
+	d := found.families.Dialect(id)
 	if d == nil {
 		f.Fatalf("no dialect %s in the registry", id)
 	}
-	n := len(seeds)
-	for _, s := range seeds {
-		f.Add([]byte(s), []byte("Not logged in"), 1, uint64(n))
+	n := 0
+	add := func(stdout, other []byte, code int) {
+		if n++; n <= maxSeeds {
+			f.Add(stdout, other, code, uint64(n))
+		}
 	}
-	seedFixtures(f, &families, d, func(stdout, other []byte, code int) {
-		n++
-		f.Add(stdout, other, code, uint64(n))
-	})
+	for _, s := range seeds {
+		add([]byte(s), []byte("Not logged in"), 1)
+	}
+	for _, s := range found.seeds {
+		if stdout, other, ok := s.as(d); ok {
+			add(stdout, other, s.code)
+		}
+	}
 	if n == 0 {
 		f.Fatalf("no seed for %s", id)
 	}
@@ -105,12 +116,43 @@ func fuzzDialect(f *testing.F, id, agent string, seeds ...string) {
 	})
 }
 
-// seedFixtures gives what committed fixtures of a dialect printed on stdout and
-// stderr; of two-way ones what the client wrote instead of stderr.
-func seedFixtures(f *testing.F, families *contract.Families, want *contract.Dialect, add func(stdout, other []byte, code int)) {
-	f.Helper()
-	id := want.ID
-	err := filepath.WalkDir(filepath.Join("..", "..", "fixtures"), func(path string, e fs.DirEntry, err error) error {
+// fixtureSeed is the beginning of a committed fixture.
+type fixtureSeed struct {
+	dialect               string
+	stdin, stdout, stderr []byte
+	code                  int
+}
+
+// as returns what the seed printed on stdout and stderr if it is of the
+// dialect; of two-way dialects what the client wrote instead of stderr.
+// Claude's frames are seeds of its array and of qwen's dialect too.
+func (s *fixtureSeed) as(d *contract.Dialect) (stdout, other []byte, ok bool) {
+	stdout, other = s.stdout, s.stderr
+	switch {
+	case d.ID == "claude-json" && s.dialect == "claude":
+		stdout = fmt.Appendf(nil, "[%s]\n", bytes.ReplaceAll(bytes.TrimSpace(stdout), []byte("\n"), []byte(",")))
+	case d.ID == "qwen" && s.dialect == "claude":
+	case d.ID != s.dialect:
+		return nil, nil, false
+	}
+	if d.ProtocolFamily.IsRPC() {
+		other = s.stdin
+	}
+	return stdout, other, true
+}
+
+// seedFixtures reads the committed fixtures, once for all targets.
+var seedFixtures = sync.OnceValues(func() (*fixtureSeeds, error) {
+	var families contract.Families
+	b, err := os.ReadFile(filepath.Join("..", "..", "registry", "families.json"))
+	if err == nil {
+		err = json.Unmarshal(b, &families)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var seeds []fixtureSeed
+	err = filepath.WalkDir(filepath.Join("..", "..", "fixtures"), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -123,33 +165,28 @@ func seedFixtures(f *testing.F, families *contract.Families, want *contract.Dial
 		if err != nil {
 			return err
 		}
-		d, err := normalize.DetectDialect(families, t)
+		d, err := normalize.DetectDialect(&families, t)
 		if err != nil {
 			return nil // a fixture that needs to be told its dialect
 		}
-		stdout := head(t.Bytes(transcript.CLIToServer, transcript.Stdout))
-		switch {
-		case d.ID == "claude" && (id == "claude-json" || id == "qwen"):
-			if id == "claude-json" {
-				stdout = []byte("[" + strings.ReplaceAll(strings.TrimSpace(string(stdout)), "\n", ",") + "]\n")
-			}
-		case d.ID != id:
-			return nil
+		s := fixtureSeed{
+			dialect: d.ID,
+			stdin:   head(t.Bytes(transcript.ServerToCLI, transcript.Stdin)),
+			stdout:  head(t.Bytes(transcript.CLIToServer, transcript.Stdout)),
+			stderr:  head(t.Bytes(transcript.CLIToServer, transcript.Stderr)),
 		}
-		code := 0
-		if c, _, _ := t.Exit(); c != nil {
-			code = *c
+		if code, _, _ := t.Exit(); code != nil {
+			s.code = *code
 		}
-		other := t.Bytes(transcript.CLIToServer, transcript.Stderr)
-		if want.ProtocolFamily.IsRPC() {
-			other = t.Bytes(transcript.ServerToCLI, transcript.Stdin)
-		}
-		add(stdout, head(other), code)
+		seeds = append(seeds, s)
 		return nil
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	return &fixtureSeeds{&families, seeds}, err
+})
+
+type fixtureSeeds struct {
+	families *contract.Families
+	seeds    []fixtureSeed
 }
 
 // head returns the first lines of a stream, its last one included, without
