@@ -9,7 +9,7 @@ var derivedRules = []Rule{
 	{"OBS-DERIVED", SeverityError, "What an observation says of its run is what its fixture shows.", "Restore the file from version control; observations are never edited.", "FINE-PRINT 1"},
 	{"OBS-EVIDENCE", SeverityError, "Every observation has an evidence record beside it that pins its bytes.", "Restore the evidence record, or capture again.", "specification, Validity Levels"},
 	{"ERR-DERIVED", SeverityError, "An error case is byte for byte what its fixture and its observation give.", "Run agent-contracts errors --write and commit the result.", "FINE-PRINT 10"},
-	{"OBS-ERROR-CASE", SeverityError, "Every observation of a failed run has an error case.", "Run agent-contracts errors --write and commit the result.", "specification, Error Contract Coverage"},
+	{"OBS-ERROR-CASE", SeverityError, "Every observation and every synthetic run that failed has an error case.", "Run agent-contracts errors --write and commit the result; for a synthetic run restore the file, or make the run again.", "specification, Error Contract Coverage"},
 	{"FILE-ORPHAN", SeverityError, "Every shape, fixture and golden belongs to an observation or to source evidence.", "Remove the file, or restore the record that named it.", "FINE-PRINT 7"},
 	{"FILE-UNKNOWN", SeverityError, "Folders of records hold nothing but records.", "Remove the file, or give it the name of its kind.", "specification, Repository Shape"},
 	{"FIXTURE-SYNTAX", SeverityError, "A fixture is a sanitized transcript in canonical form.", "Restore the file from version control, or capture again.", "specification, transcript.schema.json"},

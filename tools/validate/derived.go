@@ -139,6 +139,7 @@ func (v *validation) whole() error {
 		}
 	}
 	v.uncased(obs)
+	v.uncasedSources()
 	v.coverage(obs)
 	if contract.HasErrors(v.result.Problems) {
 		return nil // the matrix of broken records says nothing

@@ -13,6 +13,7 @@ import (
 func (v *validation) errorCase(f string, e *contract.ErrorCase, have []byte) error {
 	x := &e.Extensions
 	run := errorcase.RunOfCase(e)
+	v.cased[x.Fixture+" "+e.Agent] = true
 	if x.Observation != "" {
 		v.cased[x.Observation] = true
 		o, err := v.res.Observation(x.Observation)
@@ -58,6 +59,20 @@ func (v *validation) uncased(obs []store.Observed) {
 		d, err := v.res.derive(o.Extensions.Fixture, o.Extensions.Dialect, o.Agent)
 		if err == nil && d.ErrorCase != nil {
 			v.report("OBS-ERROR-CASE", o.Path, "", "no error case is about this failed run")
+		}
+	}
+}
+
+// uncasedSources reports the failed synthetic runs without an error case.
+func (v *validation) uncasedSources() {
+	for i := range v.sources {
+		s := &v.sources[i]
+		if v.cased[s.Extensions.Fixture+" "+s.Agent] {
+			continue
+		}
+		d, err := v.res.derive(s.Extensions.Fixture, s.Extensions.Dialect, s.Agent)
+		if err == nil && d.ErrorCase != nil {
+			v.report("OBS-ERROR-CASE", s.Path, "", "no error case is about this failed run")
 		}
 	}
 }

@@ -72,7 +72,8 @@ type validation struct {
 	pinned map[string]bool
 	// sources are the synthetic records whose fixture can be read.
 	sources []store.Sourced
-	// cased are the observations that an error case is about.
+	// cased are the observations that an error case is about, and the fixtures,
+	// each with its agent.
 	cased map[string]bool
 }
 
