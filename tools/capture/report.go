@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/acpschema"
 )
 
 // Row returns the result as the cells of a table: agent, version, probe,
@@ -87,11 +88,27 @@ func (r *Report) Details() []string {
 		if len(res.Reasons) > 0 {
 			out = append(out, where+"the consumer's reading has "+join(res.Reasons))
 		}
+		if devs := res.deviations(); len(devs) > 0 {
+			out = append(out, where+"deviates from ACP: "+join(devs))
+		}
 		for _, v := range res.violations() {
 			out = append(out, fmt.Sprintf("%sexpectation %s: wanted %s, got %s", where, v.Path, v.Expected, v.Actual))
 		}
 	}
 	return slices.Compact(out)
+}
+
+// deviations are those of the agent from its protocol, in words.
+func (r *CellResult) deviations() (out []string) {
+	if r.Observation == nil {
+		return nil
+	}
+	for _, d := range r.Observation.Extensions.ACPDeviations {
+		if d.By == acpschema.ByAgent {
+			out = append(out, strings.Join(strings.Fields(d.Frame+" "+d.Kind+" "+d.Pointer), " "))
+		}
+	}
+	return out
 }
 
 // ExitCode returns the code for the whole capture (FINE-PRINT 13 and 18): 5 it

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,7 +32,8 @@ func (a *app) healthCommand() *cobra.Command {
 version first: what the CLIs reported, what the runs came to, which expectations
 they broke, successes without substance (weak), what CLIs and adapters said of
 their own work (low_utility, wrong_tool_boundary), and what people corrected.
-Below the table it suggests captures to repeat, each with its reason: weak
+Below the table are the deviations of ACP runs from the protocol's official
+schema and rules, by agent and version. Then it suggests captures to repeat, each with its reason: weak
 success, a violation that the version before did not have, a correction, a
 dispute about the shape, or an agent that was last captured too long ago.
 
@@ -137,6 +139,9 @@ func (a *app) printHealth(r *health.Report) error {
 	if err := table(a.env.Stdout, rows); err != nil {
 		return err
 	}
+	if err := a.printDeviations(r.Deviations); err != nil {
+		return err
+	}
 	switch {
 	case len(r.Rows) == 0:
 		return nil
@@ -157,6 +162,22 @@ func (a *app) printHealth(r *health.Report) error {
 	}
 	_, err := fmt.Fprintln(a.env.Stdout, strings.Join(lines, "\n"))
 	return err
+}
+
+// printDeviations lists how agents, and the clients that spoke to them, deviate
+// from the Agent Client Protocol.
+func (a *app) printDeviations(list []health.Deviation) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(a.env.Stdout, "\nDeviations from the Agent Client Protocol:"); err != nil {
+		return err
+	}
+	rows := [][]string{{"agent", "version", "by", "frame", "deviation", "at", "runs"}}
+	for _, d := range list {
+		rows = append(rows, []string{d.Agent, d.CLIVersion, d.By, cmp.Or(d.Frame, "-"), d.Kind, cmp.Or(d.Pointer, "-"), strconv.Itoa(d.Runs)})
+	}
+	return table(a.env.Stdout, rows)
 }
 
 func healthRow(r *health.Row) []string {

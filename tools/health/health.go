@@ -56,6 +56,8 @@ type Report struct {
 	// Rows are sorted by agent, version (oldest first), probe and place.
 	Rows        []Row        `json:"rows"`
 	Suggestions []Suggestion `json:"suggestions"`
+	// Deviations are those from the Agent Client Protocol.
+	Deviations []Deviation `json:"deviations,omitempty"`
 }
 
 // Row counts the comparable runs of one probe of one version.
@@ -132,6 +134,7 @@ func Build(r *Records, o Options) (*Report, error) {
 		out.Rows = append(out.Rows, c.row())
 	}
 	out.Suggestions = suggestions(r.Agents, shown, o)
+	out.Deviations = deviations(shown)
 	return out, nil
 }
 
