@@ -57,10 +57,8 @@ func blocks(t *testing.T, document string) []block {
 // run as a script. The captures start the fake CLI in place of a release.
 func TestDocumentsRun(t *testing.T) {
 	dir := t.TempDir()
-	for document, prelude := range map[string]string{
-		"PROBES.md": "",
-		"HEALTH.md": "exits 1 agent-contracts capture codex --bin $FAKE --probe list-items\nexec sh -c 'echo observations/codex/*/*/*.observation.json'\ncp stdout place\n",
-	} {
+	captured := "exits 1 agent-contracts capture codex --bin $FAKE --probe list-items\nexec sh -c 'echo observations/codex/*/*/*.observation.json'\ncp stdout place\n"
+	for document, prelude := range map[string]string{"PROBES.md": "", "HEALTH.md": captured, "PLAY.md": captured} {
 		script, files := "fake print out.jsonl\n"+prelude, "-- out.jsonl --\n"+emptyList
 		for _, b := range blocks(t, "PROBES.md") {
 			if strings.HasPrefix(b.name, "probes/") {
