@@ -113,13 +113,13 @@ func (w *world) runStatus() string {
 // goes on: the cell runs again, and the agent hears the answer under its new id.
 func TestSuspend(t *testing.T) {
 	for _, c := range []struct {
-		name, heard, state string
-		answer, flags      []string
+		name, heard, state, finding string
+		answer, flags               []string
 	}{
-		{"granted", "granted", "used", []string{"--grant"}, nil},
-		{"rejected", "rejected", "used", []string{"--reject"}, nil},
-		{"declined", "cancelled", "declined", []string{"--decline", "--reason", "not today"}, nil},
-		{"asked by the user", "rejected", "used", []string{"--reject"}, []string{"--ask", "durable"}},
+		{"granted", "granted", "used", "a person granted a permission", []string{"--grant"}, nil},
+		{"rejected", "rejected", "used", "a person refused a permission", []string{"--reject"}, nil},
+		{"declined", "cancelled", "declined", "a permission question was declined", []string{"--decline", "--reason", "not today"}, nil},
+		{"asked by the user", "rejected", "used", "a person refused a permission", []string{"--reject"}, []string{"--ask", "durable"}},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
@@ -152,6 +152,9 @@ func TestSuspend(t *testing.T) {
 			if w.heard() != c.heard || w.observations()["permission-request"] != 1 {
 				t.Errorf("the agent heard %q, want %q; %d observations", w.heard(), c.heard, w.observations()["permission-request"])
 			}
+			if s := w.findings(); !strings.Contains(s, c.finding) {
+				t.Errorf("the record's findings are %q, want %q", s, c.finding)
+			}
 			if all := w.entries(); len(all) != 1 || all[0].State != c.state {
 				t.Errorf("afterwards the requests are %s, want one that is %s", told(all), c.state)
 			}
@@ -163,6 +166,20 @@ func TestSuspend(t *testing.T) {
 			w.leavesNobody()
 		})
 	}
+}
+
+// findings are those of every observation.
+func (w *world) findings() string {
+	w.t.Helper()
+	reg, err := store.Open(w.reg)
+	must(w.t, err)
+	all, err := reg.Observations("")
+	must(w.t, err)
+	var out []string
+	for _, o := range all {
+		out = append(out, o.Extensions.Findings...)
+	}
+	return strings.Join(out, "; ")
 }
 
 // settled runs the command to its end; an expectation of the probe may not hold.
@@ -344,14 +361,8 @@ exit 1
 			if n := w.observations()["quota-exhausted"]; (n == 0) != c.none || (code == 4) != c.none || code == 5 {
 				t.Errorf("exit code %d and %d observations", code, n)
 			}
-			if !c.none {
-				reg, err := store.Open(w.reg)
-				must(t, err)
-				obs, err := reg.Observations("")
-				must(t, err)
-				if s := strings.Join(obs[0].Extensions.Findings, "; "); !strings.Contains(s, "a person approved") {
-					t.Errorf("the record does not say that a person approved: %s", s)
-				}
+			if s := w.findings(); strings.Contains(s, "a person approved 3 word(s)") == c.none {
+				t.Errorf("the record's findings are %q", s)
 			}
 			w.validates()
 			w.leavesNobody()

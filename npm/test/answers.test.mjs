@@ -80,3 +80,13 @@ test("every constructor and every list of the table was used", () => {
   assert.deepEqual([...used].sort(), Object.keys(construct).sort());
   assert.ok(table.checks.length > 5 && table.complete.length > 5 && table.texts.length > 3);
 });
+
+test("the example of docs/REQUESTS.md", async () => {
+  const document = readFileSync(new URL("../../docs/REQUESTS.md", import.meta.url), "utf8");
+  const [, code] = document.split("```ts\n");
+  const body = code.split("```")[0].replace(/^import .*;\n/, "");
+  const printed = [];
+  const run = new Function("request", "other", "console", ...Object.keys(answers), body);
+  run(table.requests.input, table.requests.input_second, { log: (text) => printed.push(text) }, ...Object.values(answers));
+  assert.deepEqual(printed, ["answered unresolved", "/data/value /data/output"]);
+});

@@ -73,15 +73,24 @@ func (job *cellJob) permission(how contract.ClientPermission, ws *workspace) fun
 		q.WireID, q.Agent, q.Raw = asked.WireID, job.agent.ID, true
 		p, err := requests.AskFor[requests.Permission](job.asker, q)
 		var told *requests.OutcomeError
-		if errors.As(err, &told) {
+		switch {
+		case errors.As(err, &told):
+			job.tells("a permission question was " + string(told.Status))
 			return acpclient.Decision{}
-		}
-		if err != nil {
+		case err != nil:
 			return acpclient.Decision{Wait: true} // the asker knows why
+		case p.Granted:
+			job.tells("a person granted a permission")
+		default:
+			job.tells("a person refused a permission")
 		}
 		return acpclient.Decision{Kinds: optionKinds(p)}
 	}
 }
+
+// tells notes for the record what a person decided: the run would have gone
+// another way without.
+func (job *cellJob) tells(what string) { job.reviewed = append(job.reviewed, what) }
 
 // permissionPrompt is the question in words that are the same whenever the cell
 // runs: without the folders of this run.
@@ -145,7 +154,7 @@ func (job *cellJob) askWords(doubt sanitized) ([]string, error) {
 			words = append(words, s)
 		}
 	}
-	job.reviewed = []string{fmt.Sprintf("a person approved %d word(s) that the vocabulary does not have (request %s)", len(words), replies[0].Request.ID.Short())}
+	job.tells(fmt.Sprintf("a person approved %d word(s) that the vocabulary does not have", len(words)))
 	return words, nil
 }
 

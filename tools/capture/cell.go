@@ -67,7 +67,7 @@ type cellJob struct {
 	version *versionInfo
 	asker   *requests.Asker
 	askAll  bool
-	// reviewed are findings about what a person approved.
+	// reviewed are findings about what a person decided.
 	reviewed []string
 }
 
@@ -337,7 +337,7 @@ func expectations(p *Probe, d *Derived) ([]contract.ContractViolation, bool) {
 
 // findings are the statements about one run that a maintainer should see.
 func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string {
-	out := job.reviewed
+	out := slices.Clone(job.reviewed)
 	if job.cell.Profile == contract.ProfileProduction && refused(job, rec, d) {
 		out = append(out, "this release refuses the consumer's argv")
 	}
