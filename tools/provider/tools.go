@@ -22,10 +22,11 @@ type call struct {
 // with case, "_" and "-" taken away.
 var (
 	listTools  = []string{"ls", "list", "listdir", "listdirectory", "listfiles", "directorylist", "glob"}
-	writeTools = []string{"write", "writefile", "create", "createfile", "writetofile", "savefile"}
+	writeTools = []string{"write", "writefile", "create", "createfile", "writetofile", "savefile", "mcpacpwrite"}
 	shellTools = []string{
 		"bash", "execcommand", "shellcommand", "shell", "localshell", "runshellcommand",
 		"execute", "executecommand", "runcommand", "runterminalcommand", "launchprocess",
+		"mcpacpbash", // claude-code-acp before 0.17, which runs commands in its client's terminal
 	}
 )
 

@@ -23,7 +23,8 @@ type acp struct {
 	updates   int // since the prompt
 	ended     bool
 	refused   bool // the prompt was answered with an error
-	cancelled bool // we asked for the end
+	cancelled bool // we asked for the end, before the answer
+	going     bool // the agent refused to end
 	stop      string
 }
 
@@ -56,7 +57,7 @@ func (a *acp) client(v rawjson.Value) {
 		a.prompted = true
 		a.speech.end(a.r)
 	case acpCancel:
-		a.cancelled = true
+		a.cancelled = a.cancelled || !a.ended
 	}
 }
 
@@ -110,6 +111,7 @@ func (a *acp) failed(method string, e rawjson.Value) {
 	switch method {
 	case "session/set_model", "session/set_config_option", "session/set_mode", "authenticate", "logout", acpCancel:
 		a.r.warn(e.Get("message").Str()) // the session goes on without it
+		a.going = a.going || method == acpCancel
 		return
 	case acpPrompt:
 		a.refused = true
@@ -290,6 +292,14 @@ func (a *acp) outcome() outcome {
 			o.code = &resumeExpired
 		}
 	case "error":
+	case "end_turn":
+		// OpenCode 1.14 and earlier, and others of that time, end a cancelled
+		// turn as a whole one.
+		if a.cancelled && !a.going {
+			o.cancelled = true
+			return o
+		}
+		fallthrough
 	default:
 		o.ok = a.ended
 		a.apology(&o)

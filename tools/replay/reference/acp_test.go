@@ -73,6 +73,14 @@ func TestACP(t *testing.T) {
 			result: "cancelled", text: "ab", signals: "missing_terminal_event", events: "text status:warning text",
 		},
 		{
+			name: "a cancelled turn that ends like a whole one", end: exited(0), lines: []string{acpAsk, acpChunk("a"), `>{"method":"session/cancel"}`, acpChunk("b"), acpDone},
+			result: "cancelled", reported: "end_turn", text: "ab", events: "text text usage",
+		},
+		{
+			name: "an agent that cannot be cancelled goes on", end: exited(0), lines: []string{acpAsk, `>{"id":4,"method":"session/cancel"}`, `{"id":4,"error":{"code":-32601,"message":"Method not found"}}`, acpChunk("b"), acpDone},
+			result: "success", reported: "end_turn", text: "b", events: "status:warning text usage",
+		},
+		{
 			name: "a vendor's question stays visible", end: exited(0), lines: []string{acpAsk, `{"id":7,"method":"craft/drainMidTurnQueue"}`, acpChunk("a"), acpDone},
 			result: "success", reported: "end_turn", text: "a", signals: "unknown_frames", events: "raw text usage",
 		},
