@@ -13,6 +13,7 @@ import (
 // put its error into a chunk and end the turn well (real-clis §6).
 type acp struct {
 	r         *run
+	agent     string
 	requests  map[string]string // our requests: id → method
 	speech    speech
 	messageID string
@@ -28,7 +29,7 @@ type acp struct {
 	stop      string
 }
 
-func newACP(r *run) *acp { return &acp{r: r, requests: map[string]string{}} }
+func newACP(r *run, agent string) *acp { return &acp{r: r, agent: agent, requests: map[string]string{}} }
 
 // Methods of ACP that the reading looks at.
 const (
@@ -310,10 +311,9 @@ func (a *acp) outcome() outcome {
 // apology finds the error of a turn that ended well: in a message of its own,
 // or, when the agent said nothing, on stderr.
 func (a *acp) apology(o *outcome) {
-	if a.lastChunk != "" && len(a.r.out.Tools) == 0 {
-		if v := wholeTextIsError("", strings.TrimSpace(a.lastChunk)); v != nil {
+	if a.lastChunk != "" {
+		if v := a.spokenError(); v != nil {
 			o.ok, o.code = false, v
-			o.texts = append(o.texts, a.lastChunk)
 			a.r.failed(a.lastChunk)
 		}
 		return
@@ -323,4 +323,23 @@ func (a *acp) apology(o *outcome) {
 			return strings.HasPrefix(line, "error") || strings.Contains(line, "api call failed")
 		}
 	}
+}
+
+// announced opens the errors that agents write in the model's place (copilot).
+const announced = "Error: "
+
+// spokenError classifies the last message if it is an error in the model's
+// place: one that says so at its start, or is nothing but a known one.
+func (a *acp) spokenError() *verdict {
+	text := strings.TrimSpace(a.lastChunk)
+	if rest, ok := strings.CutPrefix(text, announced); ok && len(rest) > len(announced) {
+		if v := classifyText(a.agent, rest); v != nil {
+			return v
+		}
+		return &streamError
+	}
+	if len(a.r.out.Tools) > 0 {
+		return nil
+	}
+	return wholeTextIsError("", text)
 }

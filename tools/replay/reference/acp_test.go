@@ -48,6 +48,14 @@ func TestACP(t *testing.T) {
 			result: "failed auth/auth_required session_init", reported: "end_turn", text: "Error: Authentication failed", events: "text usage error",
 		},
 		{
+			name: "notices and an error after retries, all of them messages", agent: "copilot", end: exited(0), lines: []string{
+				acpAsk, acpChunk("Info: Request failed due to a transient API error. Retrying..."),
+				acpChunk("Error: Failed to get response from the AI model; retried 5 times (total retry wait time: 5.52 seconds) Last error: 429 Rate limit reached for x"), acpDone,
+			},
+			result: "failed rate_limit/rate_limit_429 child_close", reported: "end_turn", events: "text text usage error",
+			text: "Info: Request failed due to a transient API error. Retrying...Error: Failed to get response from the AI model; retried 5 times (total retry wait time: 5.52 seconds) Last error: 429 Rate limit reached for x",
+		},
+		{
 			name: "an HTTP status for a code", end: exited(0), lines: []string{acpOpen, acpReady, acpAsk, `{"jsonrpc":"2.0","id":3,"error":{"code":500,"message":"x"}}`},
 			result: "failed upstream_unavailable/upstream_5xx prompt_send", events: "status:initializing error",
 		},

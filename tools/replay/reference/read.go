@@ -84,7 +84,7 @@ func newDialect(id, agent string, r *run) dialect {
 	case DialectPiJSON, DialectPiRPC:
 		return newPi(r)
 	case DialectACP:
-		return newACP(r)
+		return newACP(r, agent)
 	case DialectQwen:
 		return &qwen{claude: newClaude(r)}
 	case DialectQoder:
