@@ -98,7 +98,7 @@ func (h *host) states() string {
 	return strings.Join(out, " ")
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
