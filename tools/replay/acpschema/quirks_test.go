@@ -77,18 +77,18 @@ func TestQuirks(t *testing.T) {
 		quirk, agent, version, probe, profile string
 		holds                                 func(*captured) bool
 	}{
-		{"a vendor's request without an underscore is refused and the turn goes on", "qwen", "0.24.4", "chat-text-success", "strict", func(c *captured) bool {
+		{"a vendor's request without an underscore is refused and the turn goes on", "qwen", "0.24.4", "chat-tool-success", "strict", func(c *captured) bool {
 			asked := c.index(func(f frame) bool { return !f.ours && f.Get("method").IsStr("craft/drainMidTurnQueue") })
 			return c.deviates("craft/drainMidTurnQueue", acpschema.KindUnknownMethod) && asked >= 0 && c.Extensions.RunResult == "success" &&
 				slices.ContainsFunc(c.frames[asked:], func(f frame) bool { return f.ours && string(f.At("error", "code").Raw()) == "-32601" })
 		}},
-		{"notifications after the result", "qwen", "0.24.4", "chat-text-success", "strict", func(c *captured) bool {
+		{"notifications after the result", "kimi", "2.1.0", "chat-text-success", "strict", func(c *captured) bool {
 			end := c.index(func(f frame) bool { return !f.ours && f.At("result", "stopReason").Exists() })
 			return end >= 0 && slices.ContainsFunc(c.frames[end:], func(f frame) bool { return !f.ours && f.Get("method").Exists() && !f.Get("id").Exists() })
 		}},
-		{"ids of the agent that collide with the client's", "gemini", "0.61.0", "chat-tool-success", "strict", collides},
+		{"ids of the agent that collide with the client's", "gemini", "0.61.0", "file-write-artifact", "strict", collides},
 		{"ids of the agent that collide with the client's", "kimi", "2.1.0", "permission-request", "strict", collides},
-		{"the prompt's result before its chunks", "opencode", "1.0.61", "chat-text-success", "strict", func(c *captured) bool {
+		{"the prompt's result before its chunks", "opencode", "1.14.41", "chat-text-success", "strict", func(c *captured) bool {
 			return c.deviates("session/update:agent_message_chunk", acpschema.KindLateUpdate)
 		}},
 		{"no tool_call after a question", "gemini", "0.61.0", "permission-request", "strict", func(c *captured) bool {
