@@ -128,7 +128,7 @@ func MakePlan(ctx context.Context, opts Options) (*Plan, error) {
 			return nil, err
 		}
 		plan.Notes = append(plan.Notes, notes...)
-		for _, cell := range cells(a, version, launchable(a, version, probes, plan), t.Profile, max(opts.Repeat, 1)) {
+		for _, cell := range cells(a, version, launchable(a, version, probes, t.Profile, plan), t.Profile, max(opts.Repeat, 1)) {
 			if slices.ContainsFunc(plan.Cells, func(c Cell) bool { return c.ID == cell.ID }) {
 				continue // a target given twice
 			}
@@ -148,15 +148,19 @@ func MakePlan(ctx context.Context, opts Options) (*Plan, error) {
 }
 
 // launchable leaves out the probes that the agent cannot run and says so.
-func launchable(a *contract.Agent, version string, probes []string, plan *Plan) []string {
+func launchable(a *contract.Agent, version string, probes []string, profile string, plan *Plan) []string {
 	var out []string
 	for _, p := range probes {
 		if c, ok := a.Coverage[p]; ok && c.Status == contract.CoverageImpossible {
 			plan.Notes = append(plan.Notes, fmt.Sprintf("%s: %s cannot be captured: %s", a.ID, p, c.Reason))
 			continue
 		}
-		if len(profilesFor(a, version, p, "")) == 0 {
-			plan.Notes = append(plan.Notes, fmt.Sprintf("%s: no way to start version %s for %s", a.ID, version, p))
+		if len(profilesFor(a, version, p, profile)) == 0 {
+			how := ""
+			if profile != "" {
+				how = " with profile " + profile
+			}
+			plan.Notes = append(plan.Notes, fmt.Sprintf("%s: no way to start version %s%s for %s", a.ID, version, how, p))
 			continue
 		}
 		out = append(out, p)

@@ -19,7 +19,8 @@ type Target struct {
 	Version string
 	// Probes replaces the run's probes for this target (Capture Input, --like).
 	Probes []string
-	// Profile replaces the profiles of the agent's definition (--like).
+	// Profile is the only one to run of those of the agent's definition; "" runs
+	// all.
 	Profile string
 }
 
@@ -95,7 +96,7 @@ func cells(a *contract.Agent, version string, probes []string, profile string, r
 // not have.
 func profilesFor(a *contract.Agent, version, probe, only string) []string {
 	if only != "" {
-		return []string{only}
+		return slices.DeleteFunc([]string{only}, func(profile string) bool { return !hasLaunch(a, version, probe, profile) })
 	}
 	profiles := []string{contract.ProfileProduction, contract.ProfileCompatible}
 	for i := range a.Launches {

@@ -180,7 +180,8 @@ func TestCells(t *testing.T) {
 	if len(got) != 4 || got[0].Probe != "version-probe" || got[1].Repeat != 2 {
 		t.Errorf("cells %+v", got)
 	}
-	if got := cells(a, "0.133.0", []string{"version-probe"}, contract.ProfileCompatible, 1); len(got) != 1 || got[0].Profile != contract.ProfileCompatible {
+	gemini := agent(t, reg, "gemini")
+	if got := cells(gemini, "0.61.0", []string{"version-probe", "chat-text-success"}, "acp", 1); len(got) != 1 || got[0].Profile != "acp" || got[0].Probe != "chat-text-success" {
 		t.Errorf("a given profile is not the only one: %+v", got)
 	}
 	if n := len(groups(append(got, cells(a, "0.44.0", []string{"version-probe"}, "", 1)...))); n != 2 {

@@ -16,6 +16,8 @@ import (
 
 type captureFlags struct {
 	probes []string
+	// profile is the only argv profile to run; "" runs all.
+	profile string
 	repeat int
 	bin    string
 	live   bool
@@ -61,6 +63,7 @@ know (not installed, not captured); 4 redaction refused; 5 it waits for an answe
 	}
 	fl := c.Flags()
 	fl.StringSliceVar(&f.probes, "probe", []string{"basic"}, "probe ids, or basic, or all")
+	fl.StringVar(&f.profile, "profile", "", "only this way to start the CLI, such as production, compatible or acp (default: all)")
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each probe runs")
 	fl.StringVar(&f.bin, "bin", "", "capture this installed program instead of a release")
 	fl.BoolVar(&f.live, "live", false, "use the real provider with the credentials of this environment")
@@ -80,6 +83,9 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 	}
 	if (f.input != "" || len(f.like) > 0) && c.Flags().Changed("probe") {
 		return usage("--input and --like say which probes to run: leave --probe out")
+	}
+	if (f.input != "" || len(f.like) > 0) && f.profile != "" {
+		return usage("--input and --like say how the CLI is started: leave --profile out")
 	}
 	opts, err := a.captureOptions(f, args)
 	if err != nil {
@@ -195,6 +201,7 @@ func (a *app) targets(f *captureFlags, reg *store.Registry, args []string) ([]ca
 		if err != nil {
 			return nil, &Exit{Code: ExitUsage, Err: err}
 		}
+		t.Profile = f.profile
 		out = append(out, t)
 	}
 	return out, nil
