@@ -1,8 +1,6 @@
 package matrix
 
 import (
-	"strings"
-
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
@@ -72,11 +70,11 @@ func (x *Index) Classify(agent, version string, p contract.Platform, probe Probe
 
 func (in *indexed) classify(v agents.Version, p contract.Platform, probe Probed) (Claim, error) {
 	c := Claim{Agent: in.def, Version: v.Token, Platform: p, LatestVerified: in.newest.Token}
-	e, decided := in.entry(v, p)
+	e, decided := in.entry(&v, p)
 	if e != nil {
 		c.Entry = e.MatrixEntry
-		c.Evidence = e.evidence(v)
-		c.Observed = e.shapeAt(v) != nil
+		c.Evidence = e.evidence(&v)
+		c.Observed = e.shapeAt(&v) != nil
 	} else {
 		c.Evidence.Source = contract.EvidenceFromNone
 	}
@@ -126,9 +124,10 @@ func (in *indexed) probed(c *Claim, probe Probed) {
 // entry returns the entry that speaks about a version, and whether people
 // decided it. An agent can have entries of several families: the one of the
 // representative probe speaks, of several the one that asks for most care.
-func (in *indexed) entry(v agents.Version, p contract.Platform) (best *indexedEntry, decided bool) {
+func (in *indexed) entry(v *agents.Version, p contract.Platform) (best *indexedEntry, decided bool) {
+	n := numbersOf(v)
 	for _, e := range in.entries[p] {
-		if !e.holds(v) {
+		if !e.holds(v, n) {
 			continue
 		}
 		if best == nil || rank(e) < rank(best) {
@@ -165,9 +164,9 @@ func rank(e *indexedEntry) int {
 	return 7
 }
 
-func (e *indexedEntry) holds(v agents.Version) bool {
-	for _, r := range e.ranges {
-		if r.holds(v) {
+func (e *indexedEntry) holds(v *agents.Version, n numbers) bool {
+	for i := range e.ranges {
+		if e.ranges[i].holds(v, n) {
 			return true
 		}
 	}
@@ -176,26 +175,11 @@ func (e *indexedEntry) holds(v agents.Version) bool {
 
 // shapeAt returns the shape of the representative probe that was captured at
 // this version; nil when none or more than one was.
-func (e *indexedEntry) shapeAt(v agents.Version) *contract.ObservedShape {
-	var found *contract.ObservedShape
-	for _, s := range e.rep {
-		for _, at := range s.Extensions.Versions {
-			if at != v.Token {
-				continue
-			}
-			if found != nil && found.Shape != s.Shape {
-				return nil
-			}
-			found = s
-		}
-	}
-	return found
-}
+func (e *indexedEntry) shapeAt(v *agents.Version) *contract.ObservedShape { return e.at[v.Token] }
 
-func (e *indexedEntry) evidence(v agents.Version) contract.CompatibilityEvidence {
-	versions := strings.Join(e.VersionRanges, " || ")
+func (e *indexedEntry) evidence(v *agents.Version) contract.CompatibilityEvidence {
 	out := contract.CompatibilityEvidence{
-		VersionRange: &versions, ObservedAt: e.LastObservedAt, Source: contract.EvidenceFromSupportMatrix,
+		VersionRange: &e.versions, ObservedAt: e.LastObservedAt, Source: contract.EvidenceFromSupportMatrix,
 		ServerVariantPossible: len(e.ServerVariants) > 0 || e.SupportStatus == contract.SupportServerVariantPossible,
 	}
 	s := e.shapeAt(v)

@@ -111,7 +111,7 @@ func inAny(v agents.Version, ranges []string) (bool, error) {
 // changes between them (also when the two captures that show it lie further
 // apart), and no decision about a version in between. Between others nothing is
 // claimed (DESIGN D10).
-func (b *builder) wholeGaps(claims []*versionClaim) ([]bool, error) {
+func (b *builder) wholeGaps(claims []*versionClaim) []bool {
 	whole := make([]bool, len(claims))
 	for i := 1; i < len(claims); i++ {
 		x, y := claims[i-1], claims[i]
@@ -130,15 +130,16 @@ func (b *builder) wholeGaps(claims []*versionClaim) ([]bool, error) {
 			last[probe] = i
 		}
 	}
-	return whole, b.cutAtDecisions(claims, whole)
+	b.cutAtDecisions(claims, whole)
+	return whole
 }
 
 // cutAtDecisions ends a claim where people decided something about versions
 // that nobody captured.
-func (b *builder) cutAtDecisions(claims []*versionClaim, whole []bool) error {
+func (b *builder) cutAtDecisions(claims []*versionClaim, whole []bool) {
 	p := b.policy()
 	if p == nil {
-		return nil
+		return
 	}
 	var bounds []agents.Version
 	for _, old := range p.TooOld {
@@ -154,14 +155,7 @@ func (b *builder) cutAtDecisions(claims []*versionClaim, whole []bool) error {
 		bounds = append(bounds, b.bounds(o.VersionRanges, o.Scope)...)
 	}
 	for i := 1; i < len(claims) && len(bounds) > 0; i++ {
-		low, err := agents.ParseToken(b.agent, claims[i-1].version)
-		if err != nil {
-			return err
-		}
-		high, err := agents.ParseToken(b.agent, claims[i].version)
-		if err != nil {
-			return err
-		}
+		low, high := claims[i-1].parsed, claims[i].parsed
 		for _, v := range bounds {
 			below, err1 := low.Compare(v)
 			above, err2 := v.Compare(high)
@@ -170,7 +164,6 @@ func (b *builder) cutAtDecisions(claims []*versionClaim, whole []bool) error {
 			}
 		}
 	}
-	return nil
 }
 
 var boundPattern = regexp.MustCompile(`[0-9]+(?:\.[0-9]+){0,2}(?:-[0-9A-Za-z.-]+)?`)

@@ -29,8 +29,7 @@ func (b *builder) judged(obs []*store.Observed) (claims []*versionClaim, whole [
 			return nil, nil, err
 		}
 	}
-	whole, err = b.wholeGaps(claims)
-	return claims, whole, err
+	return claims, b.wholeGaps(claims), nil
 }
 
 func (b *builder) entries(obs []*store.Observed) ([]contract.MatrixEntry, error) {

@@ -74,6 +74,7 @@ type ExplainedObservation struct {
 	Profile      string                `json:"profile"`
 	RunResult    string                `json:"run_result"`
 	ParserReplay contract.ReplayStatus `json:"parser_replay"`
+	Signature    contract.Digest       `json:"signature"`
 	Shape        string                `json:"shape"` // its place
 	Fixture      string                `json:"fixture"`
 	FixtureHash  contract.Digest       `json:"fixture_sha256"`
@@ -153,11 +154,7 @@ func (b *builder) explain(claims []*versionClaim, whole []bool, version string) 
 	}
 	at, exact := len(claims), false
 	for i, c := range claims {
-		w, err := agents.ParseToken(b.agent, c.version)
-		if err != nil {
-			return nil, err
-		}
-		if n, err := w.Compare(v); err == nil && n >= 0 {
+		if n, err := c.parsed.Compare(v); err == nil && n >= 0 {
 			at, exact = i, n == 0
 			break
 		}
@@ -234,7 +231,7 @@ func (b *builder) interpolate(e *ExplainedProbe, claims []*versionClaim, whole [
 func explained(o *store.Observed, why string) ExplainedObservation {
 	e := ExplainedObservation{
 		Path: o.Path, Evidence: "evidence" + strings.TrimSuffix(strings.TrimPrefix(o.Path, "observations"), ".observation.json") + ".evidence.json", Version: o.CLIVersion, CapturedAt: o.Capture.CapturedAt, Runner: o.Capture.Runner, Provider: o.Extensions.Provider,
-		Profile: o.Extensions.Profile, RunResult: o.Extensions.RunResult, ParserReplay: o.ParserReplay.Status, Shape: o.Shape.Path,
+		Profile: o.Extensions.Profile, RunResult: o.Extensions.RunResult, ParserReplay: o.ParserReplay.Status, Signature: o.Shape.Signature, Shape: o.Shape.Path,
 		Fixture: o.Extensions.Fixture, FixtureHash: o.Extensions.FixtureSHA256, Goldens: []string{},
 		Raw: o.Capture.RawClientTranscriptSHA256, RawStdout: o.Capture.RawStdoutSHA256, Visibility: o.Capture.RawArtifactVisibility, Why: why,
 	}

@@ -1,8 +1,10 @@
 package matrix
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
@@ -40,17 +42,55 @@ type place struct {
 
 type indexedEntry struct {
 	*contract.MatrixEntry
-	ranges []versionRange
-	// rep are the entry's shapes of the representative probe that count.
+	ranges   []versionRange
+	versions string // the ranges as one text
+	// rep are the entry's shapes of the representative probe that count, at has
+	// them by version; nil where there are several.
 	rep []*contract.ObservedShape
+	at  map[string]*contract.ObservedShape
+}
+
+// count takes in a shape of the representative probe.
+func (e *indexedEntry) count(s *contract.ObservedShape) {
+	e.rep = append(e.rep, s)
+	for _, v := range s.Extensions.Versions {
+		if other, seen := e.at[v]; seen && (other == nil || other.Shape != s.Shape) {
+			e.at[v] = nil
+			continue
+		}
+		e.at[v] = s
+	}
 }
 
 // versionRange is an exact version, or first to last, or everything below a
 // version, or a semver range.
 type versionRange struct {
-	first, last agents.Version
-	below       bool // than last
-	semver      string
+	first, last       agents.Version
+	firstKey, lastKey numbers
+	below             bool // than last
+	semver            string
+}
+
+// numbers are the numbers of a version; comparing them decides nearly always.
+type numbers [3]uint64
+
+func numbersOf(v *agents.Version) numbers {
+	var n numbers
+	for i := range min(len(v.Parts), len(n)) {
+		n[i], _ = strconv.ParseUint(v.Parts[i], 10, 64) // at most 15 digits
+	}
+	return n
+}
+
+// compareVersions is agents.Version.Compare for versions that may be of one
+// product.
+func compareVersions(v *agents.Version, n numbers, w *agents.Version, m numbers) (int, error) {
+	for i := range n {
+		if n[i] != m[i] {
+			return cmp.Compare(n[i], m[i]), nil
+		}
+	}
+	return v.Compare(*w)
 }
 
 // NewIndex prepares a matrix for questions. policy holds the overrides, which
@@ -103,7 +143,7 @@ func LoadIndex(reg *store.Registry) (*Index, error) {
 }
 
 func (in *indexed) add(e *contract.MatrixEntry) error {
-	ie := &indexedEntry{MatrixEntry: e}
+	ie := &indexedEntry{MatrixEntry: e, versions: strings.Join(e.VersionRanges, " || "), at: map[string]*contract.ObservedShape{}}
 	for _, text := range e.VersionRanges {
 		r, err := parseRange(in.def, text)
 		if err != nil {
@@ -114,7 +154,7 @@ func (in *indexed) add(e *contract.MatrixEntry) error {
 	for i := range e.ObservedShapes {
 		s := &e.ObservedShapes[i]
 		if s.Extensions.Probe == in.def.RepresentativeProbe && !s.Extensions.Outvoted {
-			ie.rep = append(ie.rep, s)
+			ie.count(s)
 			if e.SupportStatus == contract.SupportVersionRangeVerified {
 				in.supported[s.Shape] = true
 			}
@@ -181,30 +221,30 @@ func parseRange(a *contract.Agent, text string) (versionRange, error) {
 		first, err1 := parseToken(a, low)
 		last, err2 := parseToken(a, high)
 		if err1 == nil && err2 == nil {
-			return versionRange{first: first, last: last}, nil
+			return versionRange{first: first, last: last, firstKey: numbersOf(&first), lastKey: numbersOf(&last)}, nil
 		}
 	}
 	if v, err := parseToken(a, text); err == nil {
-		return versionRange{first: v, last: v}, nil
+		return versionRange{first: v, last: v, firstKey: numbersOf(&v), lastKey: numbersOf(&v)}, nil
 	}
 	if v, err := parseToken(a, strings.TrimPrefix(text, "<")); err == nil && strings.HasPrefix(text, "<") {
-		return versionRange{last: v, below: true}, nil
+		return versionRange{last: v, lastKey: numbersOf(&v), below: true}, nil
 	}
 	_, err := agents.Version{Parts: []string{"0", "0"}}.In(text)
 	return versionRange{semver: text}, err
 }
 
-func (r versionRange) holds(v agents.Version) bool {
+func (r *versionRange) holds(v *agents.Version, n numbers) bool {
 	if r.semver != "" {
 		in, err := v.In(r.semver)
 		return in && err == nil
 	}
-	high, err2 := v.Compare(r.last)
-	if r.below {
-		return err2 == nil && high < 0
+	high, err := compareVersions(v, n, &r.last, r.lastKey)
+	if err != nil || r.below || high > 0 {
+		return err == nil && high < 0
 	}
-	low, err1 := r.first.Compare(v)
-	return err1 == nil && err2 == nil && low <= 0 && high <= 0
+	low, err := compareVersions(&r.first, r.firstKey, v, n)
+	return err == nil && low <= 0
 }
 
 // parseToken is agents.ParseToken, in a few nanoseconds for the usual form.

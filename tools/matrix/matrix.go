@@ -161,6 +161,7 @@ func Encode(m *contract.SupportMatrix) ([]byte, error) { return contract.Encode(
 // versionClaim is what is known of one version.
 type versionClaim struct {
 	version string
+	parsed  agents.Version
 	probes  map[string]*probeClaim
 	status  contract.SupportStatus
 	notes   []string
@@ -187,22 +188,22 @@ func (b *builder) claims(obs []*store.Observed) ([]*versionClaim, error) {
 		c.probes[o.Probe].add(o)
 	}
 	var list []*versionClaim
-	var failed error
 	for _, v := range sortedKeys(byVersion) {
 		c := byVersion[v]
+		var err error
+		if c.parsed, err = parseToken(b.agent, v); err != nil {
+			return nil, err
+		}
 		for _, p := range c.probes {
 			p.settle()
 		}
 		list = append(list, c)
 	}
 	slices.SortStableFunc(list, func(x, y *versionClaim) int {
-		n, err := agents.CompareVersions(b.agent, x.version, y.version)
-		if err != nil {
-			failed = err
-		}
+		n, _ := x.parsed.Compare(y.parsed) // recorded versions have no product to differ in
 		return n
 	})
-	return list, failed
+	return list, nil
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {

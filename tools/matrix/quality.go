@@ -137,7 +137,7 @@ func (b *builder) measure(q *Quality, obs []*store.Observed, versions []string) 
 				continue
 			}
 			q.Repeated++
-			if !slices.ContainsFunc(c.Observations, func(o ExplainedObservation) bool { return o.Shape != c.Observations[0].Shape }) {
+			if !slices.ContainsFunc(c.Observations, func(o ExplainedObservation) bool { return o.Signature != c.Observations[0].Signature }) {
 				q.Stable++
 			}
 		}
