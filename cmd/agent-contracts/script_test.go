@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  exits,
 			"fake":   installFake,
+			"onpath": putOnPath,
 			"secret": writeSecret,
 			"edit":   edit,
 		},

@@ -79,3 +79,19 @@ func installFake(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Setenv("FAKE", program)
 }
+
+// onpath [NAME] gives the script a PATH of its own, which holds this program,
+// the system's tools and the fake CLI under that name, if one is given.
+func putOnPath(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 1 {
+		ts.Fatalf("usage: onpath [NAME]")
+	}
+	dir := ts.MkAbs("bin")
+	ts.Check(os.MkdirAll(dir, 0o755))
+	if len(args) == 1 {
+		wrapper := "#!/bin/sh\nexec '" + ts.Getenv("FAKE") + "' \"$@\"\n"
+		ts.Check(os.WriteFile(filepath.Join(dir, args[0]), []byte(wrapper), 0o755))
+	}
+	ours, _, _ := strings.Cut(ts.Getenv("PATH"), string(os.PathListSeparator)) // package testscript puts its commands first
+	ts.Setenv("PATH", strings.Join([]string{dir, ours, "/usr/bin", "/bin"}, string(os.PathListSeparator)))
+}
