@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,10 @@ func agentID(column string) string {
 	return id
 }
 
+// decidedByCases are rows whose action is another one in a case with the same
+// words: 046 and 101 have nothing to do for a used-up quota.
+var decidedByCases = []string{"37", "39", "40"}
+
 func checkTableRow(t *testing.T, m []string) {
 	text, want, action := strings.ReplaceAll(m[3], "¦", "|"), m[4], m[5]
 	got := classifyStderr(agentID(m[2]), []byte(text+"\n"))
@@ -64,9 +69,9 @@ func checkTableRow(t *testing.T, m []string) {
 	if have := fmt.Sprintf("%s/%s", got.Category, got.Detail); have != words[0] && !strings.Contains(want, got.Detail) {
 		t.Errorf("%q: got %s, want %s", text, have, want)
 	}
-	if a, r, ok := strings.Cut(action, ", "); ok && len(a) < 20 {
+	if a, r, ok := strings.Cut(action, ", "); ok && len(a) < 20 && !slices.Contains(decidedByCases, m[1]) {
 		if string(got.UserAction) != a || got.Retryable != strings.HasPrefix(r, "yes") {
-			t.Logf("%q: got %s, retryable %v; the table has %s", text, got.UserAction, got.Retryable, action)
+			t.Errorf("%q: got %s, retryable %v; the table has %s", text, got.UserAction, got.Retryable, action)
 		}
 	}
 }
