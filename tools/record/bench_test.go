@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -51,21 +51,34 @@ func drain(b *testing.B, cmd *exec.Cmd) {
 	}
 }
 
-// cli prints 200 lines in some two seconds, as a model's answer comes.
-const cli = `i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo '{"type":"item.completed","item":{"text":"some words of an answer"}}'; sleep 0.01; done`
-
-// BenchmarkCost runs the same CLI bare and recorded, in turns, and reports how
-// much longer a recorded run takes. Only the recorder of the test binary is
-// measured; BenchmarkCommand of package cmd/agent-contracts starts the program
-// itself.
+// BenchmarkCost runs a CLI that prints 200 lines in two seconds, as a model's
+// answer comes, bare and recorded in turns. It reports by how much the median
+// recorded run is longer, and how much more processor time it takes for each
+// second of a bare run, which does not depend on what else the machine does.
 func BenchmarkCost(b *testing.B) {
-	var bare, recorded float64
-	for b.Loop() {
-		runtime.GC()
-		bare += seconds(b, exec.Command("sh", "-c", cli))
-		cmd, _ := recording(b, cli)
-		recorded += seconds(b, cmd)
+	var bare, recorded, cpu []float64
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
 	}
-	b.ReportMetric(100*(recorded/bare-1), "%slower")
-	b.ReportMetric(1000*(recorded-bare)/float64(b.N), "ms-slower/run")
+	for b.Loop() {
+		plain := exec.Command(self, "speak")
+		plain.Env = append(os.Environ(), "RECORDER_SPEAKS=1")
+		bare = append(bare, seconds(b, plain))
+		cmd, place := recordingOf(b, self, "speak")
+		cmd.Env = append(cmd.Env, "RECORDER_SPEAKS=1")
+		recorded = append(recorded, seconds(b, cmd))
+		os.Remove(place)
+		more, _ := used(cmd.ProcessState)
+		less, _ := used(plain.ProcessState)
+		cpu = append(cpu, more-less)
+	}
+	b.ReportMetric(100*(median(recorded)/median(bare)-1), "%slower")
+	b.ReportMetric(100*median(cpu)/median(bare), "%cpu")
+	b.ReportMetric(1000*(median(recorded)-median(bare)), "ms-slower/run")
+}
+
+func median(list []float64) float64 {
+	slices.Sort(list)
+	return list[len(list)/2]
 }

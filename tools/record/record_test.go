@@ -20,10 +20,22 @@ import (
 
 // TestMain makes the test binary the recorder that the tests start.
 func TestMain(m *testing.M) {
+	if os.Getenv("RECORDER_SPEAKS") != "" && os.Getenv("RECORDER_BUNDLE") == "" {
+		speak()
+		os.Exit(0)
+	}
 	if place := os.Getenv("RECORDER_BUNDLE"); place != "" {
 		os.Exit(recorderMain(place, os.Args[1:]))
 	}
 	os.Exit(m.Run())
+}
+
+// speak prints 200 lines in two seconds.
+func speak() {
+	for range 200 {
+		fmt.Println(`{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"some words of an answer"}}`)
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func recorderMain(place string, args []string) int {
@@ -53,13 +65,24 @@ func recorderMain(place string, args []string) int {
 // recording returns a command that records a shell script, and the bundle.
 func recording(t testing.TB, script string) (*exec.Cmd, string) {
 	t.Helper()
+	return recordingOf(t, "sh", "-c", script)
+}
+
+// recordingOf returns a command that records another one, and the bundle. With
+// AGENT_CONTRACTS it is the program of that name, else this test's own process.
+func recordingOf(t testing.TB, args ...string) (*exec.Cmd, string) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	place := filepath.Join(t.TempDir(), "bundle")
-	cmd := exec.Command(self, "sh", "-c", script)
+	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), "RECORDER_BUNDLE="+place)
+	if program := os.Getenv("AGENT_CONTRACTS"); program != "" {
+		cmd = exec.Command(program, append([]string{"record", "--out", place, "--"}, args...)...)
+		cmd.Env = os.Environ()
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // as OpenDesign starts its children
 	return cmd, place
 }
