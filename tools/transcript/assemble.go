@@ -16,7 +16,7 @@ import (
 // a bundle that was cut. The result owns its bytes and needs about as much
 // memory as the bundle is long.
 func Assemble(r *BundleReader) (*Transcript, error) {
-	a := assembler{open: map[Stream][]byte{}}
+	a := assembler{records: blocks{size: r.size}, open: map[Stream][]byte{}}
 	for {
 		e, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -38,32 +38,13 @@ type assembler struct {
 	open    map[Stream][]byte // bytes after the last "\n" of each stream
 }
 
-// blocks collects records in blocks, which are joined once: a slice that grows
-// to a million records copies itself several times over.
-type blocks struct {
-	full  [][]Record
-	block []Record
-}
-
-const blockRecords = 1024
-
-func (b *blocks) add(r Record) {
-	if len(b.block) == cap(b.block) {
-		b.full = append(b.full, b.block)
-		b.block = make([]Record, 0, min(blockRecords, 16+8*len(b.block)))
-	}
-	b.block = append(b.block, r)
-}
-
-func (b *blocks) join() []Record { return slices.Concat(append(b.full, b.block)...) }
-
 func (a *assembler) entry(e Entry) {
 	switch {
 	case e.Event != nil:
 		a.records.add(Record{
 			Dir: Process, At: e.At, Event: e.Event.Event,
 			ExitCode: e.Event.ExitCode, Signal: e.Event.Signal, Reason: e.Event.Reason,
-		})
+		}, 0)
 	case e.End != "":
 		a.tail(e.Stream, e.At, e.Stream != Stdin && e.End != "eof")
 	default:
@@ -79,9 +60,15 @@ func (a *assembler) chunk(e Entry) {
 		whole = append(slices.Clip(a.open[e.Stream]), whole...)
 		delete(a.open, e.Stream)
 	}
+	odd := len(ByteDeviations(whole)) > 0 || bytes.IndexByte(whole, '\r') >= 0 // one look at the chunk saves one at each line
 	for len(whole) > 0 {
 		end := bytes.IndexByte(whole, '\n') + 1
-		a.add(e.Dir, e.Stream, e.At, whole[:end:end], false)
+		line := whole[:end:end]
+		var deviations []string
+		if odd {
+			deviations = ByteDeviations(line)
+		}
+		a.add(e.Dir, e.Stream, e.At, line, deviations)
 		whole = whole[end:]
 	}
 	if len(rest) > 0 {
@@ -100,15 +87,15 @@ func (a *assembler) tail(s Stream, at time.Duration, cut bool) {
 	if s == Stdin {
 		dir = ServerToCLI
 	}
-	a.add(dir, s, at, line, cut)
+	deviations := ByteDeviations(line)
+	if cut {
+		deviations = append(deviations, DeviationTruncatedTail)
+	}
+	a.add(dir, s, at, line, deviations)
 }
 
-func (a *assembler) add(dir Dir, s Stream, at time.Duration, line []byte, cut bool) {
-	rec := Record{Dir: dir, Stream: s, At: at, Data: line, Deviations: ByteDeviations(line)}
-	if cut {
-		rec.Deviations = append(rec.Deviations, DeviationTruncatedTail)
-	}
-	a.records.add(rec)
+func (a *assembler) add(dir Dir, s Stream, at time.Duration, line []byte, deviations []string) {
+	a.records.add(Record{Dir: dir, Stream: s, At: at, Data: line, Deviations: deviations}, len(line))
 }
 
 // ByteDeviations names what is odd about the bytes of a line: ansi (an ESC

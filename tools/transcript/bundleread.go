@@ -33,6 +33,7 @@ type Entry struct {
 type BundleReader struct {
 	r         *bufio.Reader
 	c         io.Closer
+	size      int // of the bundle in bytes, 0 if it is not known
 	buf       []byte
 	last      time.Duration
 	entries   int
@@ -58,7 +59,7 @@ func OpenBundle(path string) (*BundleReader, error) {
 
 // ReadBundle reads a raw bundle from any reader.
 func ReadBundle(r io.Reader) (*BundleReader, error) {
-	b := &BundleReader{r: bufio.NewReaderSize(r, 64<<10)}
+	b := &BundleReader{r: bufio.NewReaderSize(r, 64<<10), size: inputSize(r)}
 	head := make([]byte, len(bundleMagic)+1)
 	if _, err := io.ReadFull(b.r, head); err != nil || string(head[:len(bundleMagic)]) != bundleMagic {
 		return nil, errors.New("not a raw bundle: the file does not begin with its mark")

@@ -32,7 +32,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("transcript line %d: %s"
 func ReadSanitized(r io.Reader) (*Transcript, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	var p recordReader
-	var records blocks
+	records := blocks{size: inputSize(r)}
 	var long []byte // a line that does not fit into the buffer
 	var last time.Duration
 	for n := 1; ; n++ {
@@ -61,7 +61,7 @@ func ReadSanitized(r io.Reader) (*Transcript, error) {
 			return nil, &LineError{n, what}
 		}
 		last = rec.At
-		records.add(rec)
+		records.add(rec, len(line))
 	}
 }
 
