@@ -10,6 +10,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/normalize"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/run"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
@@ -107,6 +108,9 @@ func (f *fixture) readings(row *Row, t *transcript.Transcript, find func(string,
 		}
 		if r.Classifier != nil {
 			row.Daemon = daemon(r)
+			if shown, whole := shownStderr(r); whole && shown != string(t.Bytes(transcript.CLIToServer, transcript.Stderr)) {
+				find("the daemon shows another stderr than the child printed")
+			}
 		}
 		if problem := f.against(goldens[adapter], r); problem != "" {
 			find("%s", problem)
@@ -165,6 +169,21 @@ func daemon(r *replay.Reading) string {
 	return r.Classifier.Status.Status + " (" + reason + ")"
 }
 
+// shownStderr joins the stderr that the daemon showed; whole says that none of
+// it was dropped for its length. v0.19.2 filters only the agent amr, which is
+// not followed.
+func shownStderr(r *replay.Reading) (text string, whole bool) {
+	for _, e := range r.Classifier.Events {
+		var d struct {
+			Chunk string `json:"chunk"`
+		}
+		if e.Event == "stderr" && json.Unmarshal(e.Data, &d) == nil {
+			text += d.Chunk
+		}
+	}
+	return text, len(r.Classifier.Events) < run.KeptEvents
+}
+
 // merge puts the records of a live run into the order of its fixture. stdout
 // and stderr are two pipes, and no order between them is promised; within each
 // the order is the child's. A prompt that was read to its end is the fixture's.
@@ -190,6 +209,9 @@ func merge(want, live *transcript.Transcript, mode contract.StdinMode) *transcri
 			r := list[0]
 			if w.Frame != nil { // a well-formed frame of a two-way protocol
 				r.Frame, r.Data = bytes.TrimRight(r.Data, "\r\n"), nil
+			}
+			if bytes.Equal(r.Line(), w.Line()) { // what redaction noted of a line holds for the same line
+				r.Deviations = w.Deviations
 			}
 			out.Records = append(out.Records, r)
 			rest[q] = list[1:]
