@@ -38,6 +38,7 @@ type resultFrame struct {
 	seen           bool
 	subtype        string
 	isError        bool
+	plain          bool // no subtype, and is_error is false
 	terminalReason string
 	status         int64 // api_error_status
 	apiError       string

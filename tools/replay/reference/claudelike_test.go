@@ -105,6 +105,16 @@ func TestQoder(t *testing.T) {
 			result: "failed auth/auth_required session_init", reported: "success", events: "error",
 		},
 		{
+			name: "a result that is no error and names no subtype", end: exited(0), lines: []string{
+				`{"type":"assistant","message":{"content":[{"type":"text","text":"Hi"}]}}`, `{"type":"result","is_error":false,"stop_reason":"end_turn"}`,
+			},
+			result: "success", text: "Hi", events: "text",
+		},
+		{
+			name: "an error as a string of the result", end: exited(1), lines: []string{`{"type":"result","is_error":true,"error":"Qoder authentication expired"}`},
+			result: "failed auth/auth_required session_init", events: "error",
+		},
+		{
 			name: "an error that a later text survived", end: exited(0), lines: []string{
 				`{"type":"assistant","message":{"content":[]},"error":{"code":"E_QODER"}}`, `{"type":"assistant","message":{"content":[{"type":"text","text":"Hi"}]}}`,
 				`{"type":"result","subtype":"success","is_error":false,"usage":{"input_tokens":1}}`,

@@ -29,9 +29,15 @@ func (c *claude) readResult(v rawjson.Value) {
 		f.texts = append(f.texts, e.Str())
 	}
 	f.texts = append(f.texts, f.text)
-	// qwen's result.error is an object (case 056).
-	if e := v.Get("error"); e.Kind() == rawjson.Object {
+	// qwen's result.error is an object (case 056), amp's and qoder's a string.
+	switch e := v.Get("error"); e.Kind() {
+	case rawjson.Object:
 		f.texts = append(f.texts, e.Get("message").Str(), e.Get("type").Str())
+	case rawjson.String:
+		f.texts = append(f.texts, e.Str())
+	}
+	if f.subtype == "" && v.Get("is_error").Kind() == rawjson.Boolean && !f.isError {
+		f.plain = true
 	}
 	c.r.usefulness(f.subtype, v.At("error", "type").Str())
 	c.result = f
@@ -55,7 +61,7 @@ func (c *claude) outcome() outcome {
 	}
 	o.reported, o.ended = f.subtype, true
 	lost := c.denied && f.text == ""
-	says := !f.isError && f.subtype == "success" && !badEnds[f.terminalReason]
+	says := !f.isError && (f.subtype == "success" || f.plain) && !badEnds[f.terminalReason]
 	if says && !lost && c.errorCode == "" && wholeTextIsError("claude", c.errorText) == nil {
 		o.ok = true
 		c.fallbackText(f.text)
