@@ -56,6 +56,10 @@ func TestACP(t *testing.T) {
 			text: "Info: Request failed due to a transient API error. Retrying...Error: Failed to get response from the AI model; retried 5 times (total retry wait time: 5.52 seconds) Last error: 429 Rate limit reached for x",
 		},
 		{
+			name: "an overloaded provider is a message too", agent: "codex-acp", end: exited(0), lines: []string{acpAsk, acpChunk("Warning: Model metadata not found."), acpChunk("We’re currently experiencing high demand, which may cause temporary errors."), acpDone},
+			result: "failed upstream_unavailable/provider_high_demand child_close", reported: "end_turn", text: "Warning: Model metadata not found.We’re currently experiencing high demand, which may cause temporary errors.", events: "text text usage error",
+		},
+		{
 			name: "an HTTP status for a code", end: exited(0), lines: []string{acpOpen, acpReady, acpAsk, `{"jsonrpc":"2.0","id":3,"error":{"code":500,"message":"x"}}`},
 			result: "failed upstream_unavailable/upstream_5xx prompt_send", events: "status:initializing error",
 		},

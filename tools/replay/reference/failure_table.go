@@ -199,7 +199,7 @@ func googleStatus(code, words string) string {
 
 // providerTexts are about the connection and the provider's health.
 var providerTexts = []textRow{
-	row("r50 r54, codex: “high demand” ≥0.155", upstream("provider_high_demand", ""), `overloaded`, `high demand`, `at capacity`, httpStatus(`529`)),
+	row("r50 r54, codex: “high demand” ≥0.155", upstream("provider_high_demand", ""), `overloaded`, `currently experiencing high demand`, `high demand`, `at capacity`, httpStatus(`529`)),
 	row("r57, codex and claude without a listener", upstream("network_error", ""), `enotfound`, `econnrefused`, `eai_again`, `error sending request`,
 		`connection refused`, `connectionrefused`, `waiting for network`, `failed to lookup address`, `fetch failed`),
 	row("r51 r52 r55 c004", upstream("stream_disconnected", ""), `stream disconnected`, `connection closed mid-response`, `socket connection was closed`,
