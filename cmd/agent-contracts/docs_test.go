@@ -58,7 +58,10 @@ func blocks(t *testing.T, document string) []block {
 func TestDocumentsRun(t *testing.T) {
 	dir := t.TempDir()
 	captured := "exits 1 agent-contracts capture codex --bin $FAKE --probe list-items\nexec sh -c 'echo observations/codex/*/*/*.observation.json'\ncp stdout place\n"
-	for document, prelude := range map[string]string{"PROBES.md": "", "HEALTH.md": captured, "PLAY.md": captured} {
+	release := "exits 0 agent-contracts capture codex --bin $FAKE --probe chat-tool-success\n" +
+		`exec sh -c 'sed -i "s|binary:fake-codex|npm:@openai/codex@0.133.0|" observations/codex/0.133.0/*/*.json'` +
+		"\nexits 0 agent-contracts matrix --write\nonpath codex\n"
+	for document, prelude := range map[string]string{"PROBES.md": "", "HEALTH.md": captured, "PLAY.md": captured, "COMPATIBILITY.md": release} {
 		script, files := "fake print out.jsonl\n"+prelude, "-- out.jsonl --\n"+emptyList
 		for _, b := range blocks(t, "PROBES.md") {
 			if strings.HasPrefix(b.name, "probes/") {
@@ -82,7 +85,7 @@ func TestDocumentsRun(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir: dir, RequireExplicitExec: true, Setup: setup,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "fake": installFake},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "fake": installFake, "onpath": putOnPath},
 	})
 }
 
