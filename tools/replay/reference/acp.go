@@ -29,7 +29,9 @@ type acp struct {
 	stop      string
 }
 
-func newACP(r *run, agent string) *acp { return &acp{r: r, agent: agent, requests: map[string]string{}} }
+func newACP(r *run, agent string) *acp {
+	return &acp{r: r, agent: agent, requests: map[string]string{}}
+}
 
 // Methods of ACP that the reading looks at.
 const (
@@ -120,10 +122,24 @@ func (a *acp) failed(method string, e rawjson.Value) {
 	}
 	data := e.Get("data")
 	code := statusCode(firstOf(data.Get("http_status"), data.Get("statusCode"), data.Get("status"), e.Get("code")))
-	a.errors.add(code, errorText(data), e.Get("message").Str())
+	a.errors.add(code, acpErrorData(data), e.Get("message").Str())
 	if method == acpLoad || method == acpResume {
 		a.errors.code = &resumeExpired
 	}
+}
+
+// acpErrorData returns the text in an error's data. ACP's own libraries put what
+// went wrong into details and call every such error an internal one.
+func acpErrorData(data rawjson.Value) string {
+	if text := errorText(data); text != "" {
+		return text
+	}
+	for _, key := range [...]string{"details", "detail", "error"} {
+		if text := errorText(data.Get(key)); text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // resumeExpired is a session that the agent no longer has.

@@ -28,6 +28,10 @@ func TestACP(t *testing.T) {
 			result: "success", reported: "end_turn", text: "Hello", events: "status:initializing text text usage",
 		},
 		{
+			name: "an internal error with its cause in the details", end: exited(1), lines: []string{acpHello, acpOpen, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Internal error","data":{"details":"Authentication required"}}}`},
+			result: "failed auth/auth_required session_init", signals: "missing_terminal_event", events: "error",
+		},
+		{
 			name: "the answer comes before its chunks", end: exited(0), lines: []string{acpAsk, acpDone, acpChunk("Hel"), acpChunk("lo")},
 			result: "success", reported: "end_turn", text: "Hello", events: "usage text text",
 		},

@@ -23,12 +23,13 @@ type pi struct {
 	started bool
 	ended   bool
 	stop    string // stopReason of the last answer
+	told    bool   // the turn's answer came whole
 }
 
 func newPi(r *run) *pi { return &pi{r: r, texts: map[string]*segment{}} }
 
 // quietPi are known frames without content for the transcript.
-var quietPi = set("turn_start", "turn_end", "entry_appended", "tool_execution_update", "queue_update", "session_info_changed",
+var quietPi = set("entry_appended", "tool_execution_update", "queue_update", "session_info_changed",
 	"thinking_level_changed", "auto_compaction_end", "compaction_end", "extension_error", "model_changed", "bash_execution_update")
 
 func (p *pi) frame(v rawjson.Value, text []byte) {
@@ -38,6 +39,12 @@ func (p *pi) frame(v rawjson.Value, text []byte) {
 	case "agent_start":
 		p.started, p.ended = true, false
 		p.r.status("working")
+	case "turn_start":
+		p.told = false
+	case "turn_end": // repeats the answer, and is all there is of it if nothing else told it
+		if m := v.Get("message"); !p.told && m.Get("role").IsStr("assistant") {
+			p.message(m, text)
+		}
 	case "message_start":
 		p.reset()
 	case "message_update":
@@ -116,7 +123,7 @@ func (p *pi) message(m rawjson.Value, frame []byte) {
 }
 
 func (p *pi) answer(m rawjson.Value, frame []byte) {
-	p.stop = m.Get("stopReason").Str()
+	p.stop, p.told = m.Get("stopReason").Str(), true
 	good := p.stop != "error" && p.stop != "aborted"
 	if good {
 		p.errors.survived(p.r)

@@ -46,6 +46,18 @@ func TestPi(t *testing.T) {
 			events: "status:initializing status:working text tool_use usage tool_result text usage",
 		},
 		{
+			name: "an answer that only turn_end tells", end: exited(0), lines: []string{
+				piStart, `{"type":"turn_start"}`, piDelta("Hel"), `{"type":"turn_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"429 rate_limit_error"}}`, piEnd,
+			},
+			result: "failed rate_limit/rate_limit_429 child_close", reported: "error", text: "Hel", events: "status:working text error",
+		},
+		{
+			name: "an abort that only turn_end tells", end: exited(0), lines: []string{
+				piStart, `{"type":"turn_start"}`, `{"type":"turn_end","message":{"role":"assistant","content":[],"stopReason":"aborted"}}`, piEnd,
+			},
+			result: "cancelled", reported: "aborted", events: "status:working",
+		},
+		{
 			name: "401 and exit 0", end: exited(0), lines: []string{piSession, piStart, piAnswer("", "error", `,"errorMessage":"401 Incorrect API key provided: x"`), piEnd, piSettled},
 			result: "failed auth/invalid_api_key session_init", reported: "error", events: "status:initializing status:working usage error",
 		},
