@@ -217,7 +217,7 @@ func (in *indexed) override(c *Claim, v agents.Version) error {
 		return nil
 	}
 	var family contract.ProtocolFamily
-	if c.Entry != nil {
+	if c.Entry != nil && len(c.Entry.ProtocolFamilies) > 0 {
 		family = c.Entry.ProtocolFamilies[0]
 	}
 	for _, o := range in.policy.Overrides {
