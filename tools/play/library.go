@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
@@ -25,6 +26,24 @@ type Library struct {
 	Raw *store.RawStore
 	// Dir is where relative file names start.
 	Dir string
+
+	known map[string][]store.Observed // what records returned, by agent
+}
+
+// records is Records, read once.
+func (l *Library) records(agent string) ([]store.Observed, error) {
+	if all, ok := l.known[agent]; ok {
+		return slices.Clone(all), nil
+	}
+	all, err := Records(l.Registry, agent)
+	if err != nil {
+		return nil, err
+	}
+	if l.known == nil {
+		l.known = map[string][]store.Observed{}
+	}
+	l.known[agent] = all
+	return slices.Clone(all), nil
 }
 
 // NameError says that a name names no recording.
@@ -152,7 +171,7 @@ func (l *Library) bySignature(name string) (*store.Observed, error) {
 	if len(word) < 8 || strings.Trim(word, "0123456789abcdef") != "" {
 		return nil, &NameError{name, "it is neither a file nor a signature: want sha256: and at least eight lower-case hexadecimal characters"}
 	}
-	all, err := Records(l.Registry, "")
+	all, err := l.records("")
 	if err != nil {
 		return nil, err
 	}

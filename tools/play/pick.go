@@ -110,7 +110,7 @@ func (l *Library) Pick(agent string, s Selection, prompt func() []byte) (*Pick, 
 // leave. Those that only ask for a version or for models are left out unless
 // they are asked for.
 func (l *Library) candidates(agent string, s Selection) ([]*store.Observed, error) {
-	all, err := Records(l.Registry, agent)
+	all, err := l.records(agent)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ type Shim struct{ Path, Agent string }
 // stand in for the CLI on PATH. A shim of a former call is replaced; any other
 // file is left alone and an error.
 func (l *Library) InstallShims(dir, program string, args []string) ([]Shim, error) {
-	all, err := Records(l.Registry, "")
+	all, err := l.records("")
 	if err != nil {
 		return nil, err
 	}

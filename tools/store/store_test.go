@@ -284,3 +284,34 @@ func TestCreateMakesARegistryWithoutClaims(t *testing.T) {
 		t.Fatalf("beside the registry: %v, %v", entries, err)
 	}
 }
+
+// A recording that is begun gets its name when it is kept, with its bytes as
+// they are.
+func TestRawBeginAndKeep(t *testing.T) {
+	raw, err := OpenRaw(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := raw.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := []byte("what passed")
+	if err := os.WriteFile(place, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	digest := contract.Sum(content)
+	if err := raw.Keep(place, RawMeta{SHA256: digest, Agent: "codex"}); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(raw.Path(digest))
+	if err != nil || string(kept) != string(content) {
+		t.Errorf("kept %q (%v)", kept, err)
+	}
+	if m, err := raw.Stat(digest); err != nil || m.Bytes != int64(len(content)) || m.Agent != "codex" {
+		t.Errorf("known of it: %+v (%v)", m, err)
+	}
+	if _, err := os.Stat(place); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still where it was begun: %v", err)
+	}
+}
