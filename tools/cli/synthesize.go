@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -52,6 +53,9 @@ refused, and nothing is written.`,
 	return c
 }
 
+// versionToken is what a record takes for a version (schemas, cli_version).
+var versionToken = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_-]*$`)
+
 func (a *app) synthesize(c *cobra.Command, f *synthesizeFlags, file string) error {
 	if err := f.format.check("text", "json"); err != nil {
 		return err
@@ -63,6 +67,8 @@ func (a *app) synthesize(c *cobra.Command, f *synthesizeFlags, file string) erro
 		return usage("name at least one --source: source evidence says where it comes from")
 	case f.ExitCode < 0 || f.ExitCode > 255:
 		return usage("--exit-code %d: want 0 to 255", f.ExitCode)
+	case f.Version != "" && !versionToken.MatchString(f.Version):
+		return usage("--version %q: want the version alone, such as 1.2.3 or 2026.07.20-8cc9c0b", oneLine(f.Version))
 	}
 	reg, err := a.openToWrite()
 	if err != nil {
