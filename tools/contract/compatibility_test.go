@@ -75,3 +75,18 @@ func TestPolicyOfStatus(t *testing.T) {
 		}
 	}
 }
+
+func TestProgramNames(t *testing.T) {
+	for _, c := range []struct {
+		agent Agent
+		want  string
+	}{
+		{Agent{ID: "a"}, "a"},
+		{Agent{ID: "a", Install: &AgentInstall{NPM: NPMInstall{Bin: "b"}}}, "b"},
+		{Agent{ID: "a", Install: &AgentInstall{NPM: NPMInstall{Bin: "b"}}, Commands: []string{"c", "d"}}, "c d"},
+	} {
+		if got := strings.Join(c.agent.ProgramNames(), " "); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}
