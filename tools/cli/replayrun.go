@@ -47,6 +47,9 @@ func (a *app) replayRun(ctx context.Context, f *replayFlags, names []string) err
 			}
 		},
 	}, records)
+	if a.env.Terminal && !a.quiet {
+		fmt.Fprint(a.env.Stderr, "\r\x1b[K")
+	}
 	if err != nil {
 		return err
 	}
