@@ -177,11 +177,16 @@ func (r *Recording) turnEnd() int {
 func (r *Recording) sessionEnd() (step int, waits bool) {
 	asked := map[string]string{} // id of a request → what it asked for
 	said := 0                    // the last step in which the child printed something
+	var open []byte              // of stdout, up to the end of its line
 	for i, s := range r.steps {
+		data := s.data
 		if s.stream == transcript.Stdout {
 			said = i
+			open = append(open, data...)
+			end := bytes.LastIndexByte(open, '\n') + 1
+			data, open = open[:end], slices.Clone(open[end:])
 		}
-		for line := range bytes.Lines(s.data) {
+		for line := range bytes.Lines(data) {
 			f := parseFrame(line)
 			switch {
 			case s.stream == transcript.Stdin && f.cancels():
