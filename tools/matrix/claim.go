@@ -112,6 +112,8 @@ func (in *indexed) probed(c *Claim, probe Probed) {
 	switch {
 	case in.breaking[probe.Shape]:
 		c.Status = contract.SupportKnownBreakingShape
+	case !in.supported[probe.Shape] && in.recorded[probe.Shape]:
+		c.Status = contract.SupportUnknown // nothing to report: it was captured, and is not verified
 	case !in.supported[probe.Shape]:
 		c.Status = contract.SupportActiveShapeUnknown
 	case c.Evidence.ServerVariantPossible && !probe.Live:

@@ -26,8 +26,9 @@ type indexed struct {
 	def     *contract.Agent
 	policy  *contract.AgentPolicy
 	entries map[contract.Platform][]*indexedEntry
-	// supported and breaking are shapes of the representative probe.
-	supported, breaking map[contract.Digest]bool
+	// supported, recorded and breaking are shapes of the representative probe:
+	// verified, seen at all, and known to break.
+	supported, recorded, breaking map[contract.Digest]bool
 	// newest is the latest verified version on any platform, whose Token is ""
 	// when there is none.
 	newest agents.Version
@@ -100,7 +101,7 @@ func NewIndex(m *contract.SupportMatrix, file *contract.AgentsFile, policy *cont
 	for i := range file.Agents {
 		a := &file.Agents[i]
 		x.agents[a.ID] = &indexed{def: a, policy: policyOf(policy, a.ID), entries: map[contract.Platform][]*indexedEntry{},
-			supported: map[contract.Digest]bool{}, breaking: map[contract.Digest]bool{}, observed: map[place]Claim{}}
+			supported: map[contract.Digest]bool{}, recorded: map[contract.Digest]bool{}, breaking: map[contract.Digest]bool{}, observed: map[place]Claim{}}
 	}
 	for i := range m.Agents {
 		e := &m.Agents[i]
@@ -155,6 +156,7 @@ func (in *indexed) add(e *contract.MatrixEntry) error {
 		s := &e.ObservedShapes[i]
 		if s.Extensions.Probe == in.def.RepresentativeProbe && !s.Extensions.Outvoted {
 			ie.count(s)
+			in.recorded[s.Shape] = true
 			if e.SupportStatus == contract.SupportVersionRangeVerified {
 				in.supported[s.Shape] = true
 			}

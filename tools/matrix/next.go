@@ -43,6 +43,9 @@ func (c *Claim) Why() []string {
 	if c.Status == contract.SupportActiveShapeUnknown {
 		out = append([]string{"the active shape is none that is verified"}, out...)
 	}
+	if c.Status == contract.SupportUnknown && c.Evidence.Source == contract.EvidenceFromLocalProbe {
+		out = append([]string{"the active shape was captured before, and is none that is verified"}, out...)
+	}
 	if e == nil {
 		return out
 	}
@@ -112,7 +115,8 @@ func (c *Claim) Next(host contract.Platform) Step {
 // lost says that the version was captured and the consumer does not get all of
 // it: no further capture changes that.
 func (c *Claim) lost() bool {
-	return c.Entry != nil && c.Entry.SupportStatus == contract.SupportUnknown && c.Observed
+	return c.Status == contract.SupportUnknown && c.Evidence.Source == contract.EvidenceFromLocalProbe ||
+		c.Entry != nil && c.Entry.SupportStatus == contract.SupportUnknown && c.Observed
 }
 
 // disputed says that captures of this version's representative probe disagree.
