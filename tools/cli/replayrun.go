@@ -56,15 +56,20 @@ func (a *app) replayRun(ctx context.Context, f *replayFlags, names []string) err
 	if err := a.printRuns(f.format, report); err != nil {
 		return err
 	}
-	a.talk("%s played, %d not as recorded", count(len(report.Rows), "fixture"), report.Failed())
-	if len(report.Missing) > 0 && f.all {
+	none := report.Count(gate.StatusNotPlayed)
+	said := fmt.Sprintf("%s played, %d not as recorded", count(len(report.Rows)-none, "fixture"), report.Count(gate.StatusDiffers))
+	if none > 0 {
+		said += fmt.Sprintf(", %d without a child to play", none)
+	}
+	a.talk("%s", said)
+	if len(report.Missing) > 0 && f.all && f.dialect == (dialectFlags{}) {
 		words := make([]string, len(report.Missing))
 		for i, m := range report.Missing {
 			words[i] = string(m)
 		}
 		a.talk("without a fixture: %s", strings.Join(words, ", "))
 	}
-	if report.Failed() > 0 {
+	if report.Count(gate.StatusDiffers) > 0 {
 		return &Exit{Code: ExitFindings}
 	}
 	return nil

@@ -76,11 +76,11 @@ type Report struct {
 	Missing []contract.ProtocolFamily `json:"families_without_a_fixture"`
 }
 
-// Failed counts the rows that are not as recorded.
-func (r *Report) Failed() int {
+// Count counts the rows of a status.
+func (r *Report) Count(status string) int {
 	n := 0
 	for _, row := range r.Rows {
-		if row.Status == StatusDiffers {
+		if row.Status == status {
 			n++
 		}
 	}
