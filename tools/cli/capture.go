@@ -18,16 +18,16 @@ type captureFlags struct {
 	probes []string
 	// profile is the only argv profile to run; "" runs all.
 	profile string
-	repeat int
-	bin    string
-	live   bool
-	dryRun bool
-	input  string
-	like   []string
-	failOn string
-	chunk  int
-	ask    string
-	format format
+	repeat  int
+	bin     string
+	live    bool
+	dryRun  bool
+	input   string
+	like    []string
+	failOn  string
+	chunk   int
+	ask     string
+	format  format
 }
 
 func (a *app) captureCommand() *cobra.Command {
