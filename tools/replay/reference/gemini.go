@@ -20,15 +20,15 @@ type gemini struct {
 }
 
 func (g *gemini) frame(v rawjson.Value, text []byte) {
-	typ := v.Get("type").Str()
-	if typ != "message" {
-		g.speech.end(g.r)
+	kind := v.Get("type")
+	if kind.IsStr("message") { // nearly all frames are pieces of the answer
+		g.message(v, text)
+		return
 	}
-	switch typ {
+	g.speech.end(g.r)
+	switch typ := kind.Str(); typ {
 	case "init":
 		g.r.status("initializing", event.F("sessionId", event.OrNull(v.Get("session_id"))), event.F("model", event.OrNull(v.Get("model"))))
-	case "message":
-		g.message(v, text)
 	case "thought":
 		g.r.thinking(v.Get("content").Str())
 	case "tool_use":
@@ -46,8 +46,8 @@ func (g *gemini) frame(v rawjson.Value, text []byte) {
 }
 
 func (g *gemini) message(v rawjson.Value, frame []byte) {
-	switch role := v.Get("role").Str(); role {
-	case "assistant":
+	switch role := v.Get("role"); {
+	case role.IsStr("assistant"):
 		if !v.Get("delta").Bool() {
 			g.speech.end(g.r)
 		}
@@ -56,10 +56,10 @@ func (g *gemini) message(v rawjson.Value, frame []byte) {
 			g.errors.survived(g.r)
 		}
 		g.speech.piece(g.r, piece)
-	case "user": // the prompt
+	case role.IsStr("user"): // the prompt
 		g.speech.end(g.r)
 	default:
-		g.r.lost("message.role="+role, frame)
+		g.r.lost("message.role="+role.Str(), frame)
 	}
 }
 

@@ -65,7 +65,7 @@ func (f *framer) read(raw []byte, known []string) line {
 		if duplicateKeys(l.frame, l.text) {
 			l.deviate(transcript.DeviationDuplicateKey)
 		}
-		if bytes.Contains(l.text, lineSeparator) || bytes.Contains(l.text, paragraphSeparator) {
+		if bytes.IndexByte(l.text, lineSeparator[0]) >= 0 && (bytes.Contains(l.text, lineSeparator) || bytes.Contains(l.text, paragraphSeparator)) {
 			l.deviate(DeviationLineSeparator)
 		}
 	}

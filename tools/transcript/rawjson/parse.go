@@ -1,9 +1,9 @@
 package rawjson
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -270,26 +270,31 @@ func unquote(b []byte, escaped bool) string {
 	return string(appendUnquoted(out, b))
 }
 
-// appendUnquoted appends what unquote returns.
+// appendUnquoted appends what unquote returns. JSON inside a string has an
+// escape every few bytes, so it goes byte by byte.
 func appendUnquoted(out, b []byte) []byte {
-	for {
-		i := bytes.IndexByte(b, '\\')
-		if i < 0 {
-			return append(out, b...)
+	out = slices.Grow(out, len(b)) // decoding never makes a text longer
+	n := len(out)
+	for i := 0; i < len(b); {
+		c, length := b[i], 1
+		if c == '\\' {
+			if b[i+1] == 'u' {
+				out, length = decodeEscape(out[:n], b[i:])
+				n, i = len(out), i+length
+				continue
+			}
+			c, length = unescape(b[i+1]), 2
 		}
-		out = append(out, b[:i]...)
-		var n int
-		out, n = decodeEscape(out, b[i:])
-		b = b[i+n:]
+		out = out[:n+1]
+		out[n] = c
+		n, i = n+1, i+length
 	}
+	return out
 }
 
-// decodeEscape appends the character of the escape sequence at the start of b,
-// or of the two that are one surrogate pair, and returns their length.
+// decodeEscape appends the character of the \u sequence at the start of b, or
+// of the two that are one surrogate pair, and returns their length.
 func decodeEscape(out, b []byte) ([]byte, int) {
-	if b[1] != 'u' {
-		return append(out, unescape(b[1])), 2
-	}
 	r, n := hex4(b[2:]), 6
 	if r >= 0xd800 && r < 0xdc00 && len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
 		if lo := hex4(b[8:]); lo >= 0xdc00 && lo < 0xe000 {
