@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,6 +43,7 @@ func newRPC(l *agents.Launch, job *cellJob, ws *workspace, resume string) (harne
 	}
 	s := &rpcScript{moment: client.CancelAfter}
 	opts := rpc.Options{Cwd: ws.cwd, Prompt: probe.Prompt, ResumeSessionID: resume, MCPServers: probe.mcpServers(ws)}
+	opts.ImagePaths, opts.Images = probe.images(ws)
 	switch {
 	case l.Dialect == reference.DialectPiRPC:
 		s.session = rpc.NewPi(opts)
@@ -72,6 +74,18 @@ func (p *Probe) mcpServers(ws *workspace) []rpc.MCPServer {
 		}
 	}
 	return out
+}
+
+// images are the pictures in the probe's workspace: ACP agents get their paths,
+// Pi the bytes.
+func (p *Probe) images(ws *workspace) (paths []string, images []rpc.Image) {
+	for _, f := range p.Files {
+		if strings.HasSuffix(f.Path, ".png") {
+			paths = append(paths, filepath.Join(ws.cwd, filepath.FromSlash(f.Path)))
+			images = append(images, rpc.Image{Data: base64.StdEncoding.EncodeToString(f.Content), MimeType: "image/png"})
+		}
+	}
+	return paths, images
 }
 
 // spoil puts the probe's fault into the first frame.
