@@ -130,7 +130,7 @@ func lingers(c *captured) bool { return c.Extensions.EndReason == transcript.Rea
 
 // Options are chosen by their kind: their ids differ from agent to agent.
 func TestPermissionByKind(t *testing.T) {
-	releases := [][2]string{{"opencode", "1.18.33"}, {"gemini", "0.61.0"}, {"qwen", "0.24.4"}, {"kimi", "2.1.0"}, {"copilot", "1.0.102"}, {"claude-agent-acp", "0.101.0"}, {"codex-acp", "2.6.0"}}
+	releases := [][2]string{{"opencode", "1.18.33"}, {"gemini", "0.61.0"}, {"qwen", "0.24.4"}, {"kimi", "2.1.0"}, {"copilot", "1.0.102"}, {"claude-agent-acp", "0.101.0"}, {"codex-acp", "2.6.0"}, {"codex-acp", "0.16.0"}}
 	for probe, kind := range map[string]string{"permission-request": "allow_", "permission-rejected": "reject_"} {
 		for _, r := range releases {
 			t.Run(strings.Join(r[:], "@")+" "+probe, func(t *testing.T) {
