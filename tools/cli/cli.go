@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -27,14 +28,13 @@ import (
 // The exit codes (DESIGN section 6). Some commands give 1 and 3 a meaning of
 // their own, which their help says.
 const (
-	ExitOK           = 0
-	ExitFindings     = 1
-	ExitUsage        = 2
-	ExitCannotKnow   = 3
-	ExitRefused      = 4 // redaction refused
-	ExitWaits        = 5 // waits for an answer
-	ExitBug          = 70
-	ExitInstallation = 78
+	ExitOK         = 0
+	ExitFindings   = 1
+	ExitUsage      = 2
+	ExitCannotKnow = 3
+	ExitRefused    = 4 // redaction refused
+	ExitWaits      = 5 // waits for an answer
+	ExitBug        = 70
 )
 
 // Env is everything that a command takes from its surroundings.
@@ -49,6 +49,8 @@ type Env struct {
 	Terminal bool
 	// Interactive says that a person also types on stdin.
 	Interactive bool
+	// Files is the registry in the binary; nil is the one that was built in.
+	Files fs.FS
 }
 
 // Exit is an error that sets the exit code. Its text may be empty when the
@@ -80,6 +82,7 @@ type app struct {
 	registry string
 	quiet    bool
 	lines    <-chan string // of stdin, once somebody is asked; see newDialogue
+	machine  *answer       // nil without --machine
 }
 
 // Main runs one command and returns its exit code.
@@ -91,13 +94,24 @@ func Main(ctx context.Context, env Env) (code int) {
 			code = ExitBug
 		}
 	}()
+	if machineAsked(env.Args) {
+		return machineMain(ctx, env)
+	}
 	a := &app{env: env}
+	return a.report(a.execute(ctx))
+}
+
+// execute runs the command that the arguments name.
+func (a *app) execute(ctx context.Context) error {
 	root := a.rootCommand()
-	root.SetArgs(env.Args)
-	root.SetIn(env.Stdin)
-	root.SetOut(env.Stdout)
-	root.SetErr(env.Stderr)
-	return a.report(root.ExecuteContext(ctx))
+	root.SetArgs(a.env.Args)
+	root.SetIn(a.env.Stdin)
+	root.SetOut(a.env.Stdout)
+	root.SetErr(a.env.Stderr)
+	if a.machine != nil {
+		a.machineMode(root)
+	}
+	return root.ExecuteContext(ctx)
 }
 
 func (a *app) report(err error) int {
@@ -181,6 +195,7 @@ Start with:  agent-contracts capture codex`,
 	root.PersistentFlags().StringVar(&a.registry, "registry", "", "registry folder (default: the one around the current folder, else the one in the binary)")
 	_ = root.MarkPersistentFlagDirname("registry")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
+	root.PersistentFlags().Bool("machine", false, "answer with exactly one JSON envelope on stdout (docs/MACHINE.md)")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if word := firstWord(a.env.Args); c == root && word != "" {
 			return unknownCommand(c, word) // the flag belongs to a command that we do not have
@@ -244,7 +259,7 @@ func (a *app) open() (*store.Registry, error) {
 	if dir, ok := store.Find(a.env.Dir); ok {
 		return store.Open(dir)
 	}
-	return store.Embedded(agentcontracts.Files()), nil
+	return store.Embedded(a.env.files()), nil
 }
 
 // openToWrite returns the registry that a command writes to: outside any

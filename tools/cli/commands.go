@@ -37,6 +37,7 @@ func (a *app) commands() []*cobra.Command {
 		a.reviewCommand(),
 		a.explainCommand(),
 		a.cacheCommand(),
+		a.handshakeCommand(),
 	}
 }
 

@@ -34,6 +34,10 @@ func (a *app) printJSON(v any) error {
 	if err != nil {
 		return err
 	}
+	if a.machine != nil {
+		a.machine.values = append(a.machine.values, b)
+		return nil
+	}
 	_, err = a.env.Stdout.Write(b)
 	return err
 }

@@ -57,7 +57,8 @@ Exit codes: the child's own; 64 the host did not do what the recorded one did;
   agent-contracts play observations/codex/0.133.0/linux-x64/….observation.json --raw --speed 10
   agent-contracts play --install-shims ~/shims
   OD_CONTRACT_SHAPE=codex@0.133.0 OD_CONTRACT_PROBE=chat-tool-success PATH=~/shims:$PATH my-wrapper`,
-		Args: cobra.ArbitraryArgs,
+		Annotations: map[string]string{noMachine: "its stdout is the recorded CLI's"},
+		Args:        cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := f.check(args); err != nil {
 				return err

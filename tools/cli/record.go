@@ -46,8 +46,9 @@ Exit codes: the CLI's own; 127 there is no such CLI, 126 it cannot be started;
 		Example: `  agent-contracts record -- codex exec --json --skip-git-repo-check - < prompt.md
   agent-contracts record --out run.bundle -- claude -p hello
   agent-contracts normalize run.bundle`,
-		Args: argsError(cobra.MinimumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error { return a.record(f, args) },
+		Annotations: map[string]string{noMachine: "its stdout is the CLI's own"},
+		Args:        argsError(cobra.MinimumNArgs(1)),
+		RunE:        func(_ *cobra.Command, args []string) error { return a.record(f, args) },
 	}
 	c.Flags().StringVar(&f.out, "out", "", "write the raw bundle to this new file instead of the private store")
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "say on stderr, after the CLI's end, where the bundle is")
