@@ -11,41 +11,8 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/transcripttest"
 )
-
-// fixture makes a transcript of lines: "< " was written to the child, "> " and
-// "! " were printed on stdout and stderr, "exit N", "exit SIGTERM", "kill REASON
-// SIGTERM" and "timeout REASON SIGTERM" befell it.
-func fixture(t testing.TB, lines ...string) *transcript.Transcript {
-	t.Helper()
-	out := &transcript.Transcript{Records: []transcript.Record{{Dir: transcript.Process, Event: transcript.EventSpawn}}}
-	for _, l := range lines {
-		word, rest, _ := strings.Cut(l, " ")
-		r := transcript.Record{Dir: transcript.CLIToServer, Data: []byte(rest + "\n")}
-		switch word {
-		case "<":
-			r.Dir, r.Stream = transcript.ServerToCLI, transcript.Stdin
-			if rest == "prompt" {
-				r.Data, r.DataRef = nil, "prompt"
-			}
-		case ">":
-			r.Stream = transcript.Stdout
-		case "!":
-			r.Stream = transcript.Stderr
-		case "exit":
-			r = transcript.Record{Dir: transcript.Process, Event: transcript.EventExit, Signal: rest}
-			var code int
-			if _, err := fmt.Sscan(rest, &code); err == nil {
-				r.ExitCode, r.Signal = &code, ""
-			}
-		default:
-			r = transcript.Record{Dir: transcript.Process, Event: word}
-			r.Reason, r.Signal, _ = strings.Cut(rest, " ")
-		}
-		out.Records = append(out.Records, r)
-	}
-	return out
-}
 
 const (
 	initialize   = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`
@@ -117,7 +84,7 @@ func TestClientWithOtherIDs(t *testing.T) {
 		`"id":"b"`: {allowedAlso, allowed}, // in another order than recorded
 		`end_turn`: {"EOF"},
 	}
-	stdout, end, err := dialogue(t, fixture(t, strings.Split(conversation, "\n")...), []string{strings.Replace(initialize, `"id":1`, `"id":"a"`, 1)},
+	stdout, end, err := dialogue(t, transcripttest.Of(strings.Split(conversation, "\n")...), []string{strings.Replace(initialize, `"id":1`, `"id":"a"`, 1)},
 		func(line string) []string {
 			for mark, reply := range replies {
 				if strings.Contains(line, mark) {
@@ -159,7 +126,7 @@ func TestViolations(t *testing.T) {
 		{"no end where none was waited for", []string{"< " + initialize, "> " + initialized, "exit 1"}, []string{initialize}, ""},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
-			_, _, err := dialogue(t, fixture(t, c.lines...), c.said, nil)
+			_, _, err := dialogue(t, transcripttest.Of(c.lines...), c.said, nil)
 			var v *Violation
 			if c.want == "" {
 				if err != nil {
@@ -191,7 +158,7 @@ func (h *host) at() int { return int(h.endedAt.Load()) }
 // turn never ended.
 func TestStreamJSON(t *testing.T) {
 	first := `{"type":"system","subtype":"init"}`
-	stdout, end, err := dialogue(t, fixture(t, "< "+user, "> "+first, "> "+turnIsOver, "exit 3"), []string{user}, func(line string) []string {
+	stdout, end, err := dialogue(t, transcripttest.Of("< "+user, "> "+first, "> "+turnIsOver, "exit 3"), []string{user}, func(line string) []string {
 		if strings.Contains(line, "result") {
 			return []string{"EOF"}
 		}
@@ -200,13 +167,13 @@ func TestStreamJSON(t *testing.T) {
 	if err != nil || end.Code != 3 || stdout != first+"\n"+turnIsOver+"\n" {
 		t.Errorf("end %v, error %v, stdout %q", end, err, stdout)
 	}
-	if _, end, err := dialogue(t, fixture(t, "< "+user, "> "+first, "exit SIGSEGV"), []string{user}, nil); err != nil || end.Signal != "SIGSEGV" {
+	if _, end, err := dialogue(t, transcripttest.Of("< "+user, "> "+first, "exit SIGSEGV"), []string{user}, nil); err != nil || end.Signal != "SIGSEGV" {
 		t.Errorf("a crash in the turn: end %v, error %v", end, err)
 	}
 }
 
 func TestPromptIsReadToItsEnd(t *testing.T) {
-	rec, err := FromTranscript(fixture(t, "< prompt", "> {}", "! note", "> {}", "exit 0"), "")
+	rec, err := FromTranscript(transcripttest.Of("< prompt", "> {}", "! note", "> {}", "exit 0"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +187,7 @@ func TestPromptIsReadToItsEnd(t *testing.T) {
 
 // A recording without an end is none.
 func TestNotPlayable(t *testing.T) {
-	if _, err := FromTranscript(fixture(t, "> {}"), ""); !errors.Is(err, ErrNotPlayable) {
+	if _, err := FromTranscript(transcripttest.Of("> {}"), ""); !errors.Is(err, ErrNotPlayable) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -230,12 +197,12 @@ func TestStdinMode(t *testing.T) {
 	for want, line := range map[contract.StdinMode]string{
 		contract.StdinNone: "> {}", contract.StdinText: "< prompt", contract.StdinJSONLOpen: "< " + user, contract.StdinRPC: "< " + initialize,
 	} {
-		rec, err := FromTranscript(fixture(t, line, "exit 0"), "")
+		rec, err := FromTranscript(transcripttest.Of(line, "exit 0"), "")
 		if err != nil || rec.Stdin != want {
 			t.Errorf("%s: mode %q, error %v", want, rec.Stdin, err)
 		}
 	}
-	rec, err := FromTranscript(fixture(t, `< {"id":1,"type":"prompt","message":"x"}`, "exit 0"), "")
+	rec, err := FromTranscript(transcripttest.Of(`< {"id":1,"type":"prompt","message":"x"}`, "exit 0"), "")
 	if err != nil || rec.Stdin != contract.StdinRPC {
 		t.Errorf("pi: mode %q, error %v", rec.Stdin, err)
 	}
@@ -266,7 +233,7 @@ func FuzzFrames(f *testing.F) {
 // trouble.
 func FuzzRecordings(f *testing.F) {
 	var b bytes.Buffer
-	if err := fixture(f, "< prompt", "> {}", "exit 0").WriteSanitized(&b); err != nil {
+	if err := transcripttest.Of("< prompt", "> {}", "exit 0").WriteSanitized(&b); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())

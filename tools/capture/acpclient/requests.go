@@ -15,8 +15,10 @@ import (
 // JSON-RPC error codes of the answers.
 const (
 	codeMethodNotFound = -32601
-	codeNotFound       = -32002 // ACP: resource not found
-	codeInternal       = -32603
+	// CodeNotFound answers for a file that does not exist (ACP: resource not
+	// found).
+	CodeNotFound = -32002
+	codeInternal = -32603
 )
 
 // asked answers a request of the agent. What the protocol does not have is
@@ -122,7 +124,7 @@ func (c *Client) read(id event.Value, params rawjson.Value) {
 	b, err := c.opts.Files.ReadFile(params.Get("path").Str())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c.refuse(id, codeNotFound, "Resource not found")
+		c.refuse(id, CodeNotFound, "Resource not found")
 	case err != nil:
 		c.refuse(id, codeInternal, "Internal error")
 	default:

@@ -2,10 +2,11 @@ package gate
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture/acpclient"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/rpc"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
@@ -19,7 +20,7 @@ type told struct {
 	mode        string // the session mode that it asked for
 	hello       []byte // its first lines, if they are not what a client sends
 	cancelAfter int    // -1: it did not cancel
-	fileErrors  []bool // for each file request of the agent: it was refused
+	files       files  // for each file request of the agent: what it got
 }
 
 // readClient reads the client's side of a transcript.
@@ -49,7 +50,7 @@ func readClient(t *transcript.Transcript) told {
 				first = append(first, line...)
 			}
 			if !v.Get("method").Exists() && wants[string(v.Get("id").Raw())] {
-				c.fileErrors = append(c.fileErrors, v.Get("error").Exists())
+				c.files = append(c.files, refusal(v.Get("error")))
 			}
 			c.frame(v, said)
 		}
@@ -107,19 +108,26 @@ func (c *told) frame(v rawjson.Value, said int) {
 	}
 }
 
-// files are the workspace of a played agent: what the recorded one got.
-type files struct{ refused []bool }
+// files are the workspace of a played agent: the refusal that the recorded one
+// got for each request, nil for none.
+type files []error
 
-func (f *files) next() error {
-	if len(f.refused) == 0 {
+func (f *files) next() (refusal error) {
+	if len(*f) > 0 {
+		refusal, *f = (*f)[0], (*f)[1:]
+	}
+	return refusal
+}
+
+// refusal is what makes an acpclient answer with the recorded error.
+func refusal(recorded rawjson.Value) error {
+	switch {
+	case !recorded.Exists():
 		return nil
+	case recorded.Get("code").Float() == acpclient.CodeNotFound:
+		return fs.ErrNotExist
 	}
-	refused := f.refused[0]
-	f.refused = f.refused[1:]
-	if refused {
-		return errors.New("the recorded client refused this")
-	}
-	return nil
+	return fs.ErrPermission
 }
 
 // ReadFile implements acpclient.Files.

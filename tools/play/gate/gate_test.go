@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/play"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/transcripttest"
 )
 
 var every = flag.Bool("every", false, "play every fixture of the repository, not a sample")
@@ -68,23 +68,6 @@ func options(t *testing.T, reg *store.Registry) Options {
 
 // The committed fixtures play as they were recorded: the round trip and the
 // gate over a sample that is another one every day, over all with -every.
-// unplayable are the recordings in which the gate's host does not yet do what
-// the recorded client did: a strict client that cancels while a question waits
-// or answers for files, and a qwen that our limit ended, which speaks once more
-// when its stdin closes. Each one is named, so that nothing else hides here.
-func unplayable(o *store.Observed) bool {
-	x := &o.Extensions
-	switch {
-	case x.Profile == "strict" && o.Probe == "permission-cancelled":
-		return true
-	case x.Profile == "strict" && o.Agent == "kimi":
-		return slices.Contains([]string{"chat-tool-success", "file-write-artifact", "rpc-cancel-late"}, o.Probe)
-	case x.Profile == "strict" && o.Agent == "gemini":
-		return o.Probe == "file-write-artifact"
-	}
-	return o.Agent == "qwen" && x.Profile == "acp" && strings.HasSuffix(x.EndReason, "_timeout")
-}
-
 func TestFixtures(t *testing.T) {
 	reg, err := store.Open("../../..")
 	if err != nil {
@@ -106,15 +89,6 @@ func TestFixtures(t *testing.T) {
 		t.Logf("part %d of %d of the fixtures; -every plays all", day+1, parts)
 		records = sample
 	}
-	open := 0
-	records = slices.DeleteFunc(records, func(o store.Observed) bool {
-		left := unplayable(&o)
-		if left {
-			open++
-		}
-		return left
-	})
-	t.Logf("%d recordings left out that the gate's host cannot play yet", open)
 	r, err := Run(context.Background(), options(t, reg), records)
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +148,7 @@ func copyFile(t *testing.T, from, to string) {
 // one plays one synthetic run.
 func one(t *testing.T, agent, dialect string, lines ...string) Row {
 	t.Helper()
-	reg, o := synthetic(t, agent, dialect, recorded(t, dialect, lines...))
+	reg, o := synthetic(t, agent, dialect, recorded(dialect, lines...))
 	r, err := Run(context.Background(), options(t, reg), []store.Observed{o})
 	if err != nil {
 		t.Fatal(err)
@@ -182,41 +156,12 @@ func one(t *testing.T, agent, dialect string, lines ...string) Row {
 	return r.Rows[0]
 }
 
-// recorded makes a transcript of lines as package play's tests do. A line that
-// is JSON is a frame in a two-way dialect.
-func recorded(t *testing.T, dialect string, lines ...string) *transcript.Transcript {
-	t.Helper()
-	rpc := dialect == "acp" || dialect == "pi-rpc"
-	out := &transcript.Transcript{Records: []transcript.Record{{Dir: transcript.Process, Event: transcript.EventSpawn}}}
-	for _, l := range lines {
-		word, rest, _ := strings.Cut(l, " ")
-		r := transcript.Record{Dir: transcript.CLIToServer, Data: []byte(rest + "\n")}
-		switch word {
-		case "<":
-			r.Dir, r.Stream = transcript.ServerToCLI, transcript.Stdin
-			if rest == "prompt" {
-				r.Data, r.DataRef = nil, "prompt"
-			}
-		case ">":
-			r.Stream = transcript.Stdout
-		case "!":
-			r.Stream = transcript.Stderr
-		case "exit":
-			r = transcript.Record{Dir: transcript.Process, Event: transcript.EventExit, Signal: rest}
-			var code int
-			if _, err := fmt.Sscan(rest, &code); err == nil {
-				r.ExitCode, r.Signal = &code, ""
-			}
-		default:
-			r = transcript.Record{Dir: transcript.Process, Event: word}
-			r.Reason, r.Signal, _ = strings.Cut(rest, " ")
-		}
-		if rpc && r.Stream != "" && r.Stream != transcript.Stderr && strings.HasPrefix(rest, "{") {
-			r.Frame, r.Data = []byte(rest), nil
-		}
-		out.Records = append(out.Records, r)
+// recorded makes a transcript of lines as a dialect has them.
+func recorded(dialect string, lines ...string) *transcript.Transcript {
+	if dialect == "acp" || dialect == "pi-rpc" {
+		return transcripttest.TwoWay(lines...)
 	}
-	return out
+	return transcripttest.Of(lines...)
 }
 
 const (
@@ -253,6 +198,7 @@ func TestRuns(t *testing.T) {
 		{"ACP, ended by us", "kimi", "acp", []string{"< " + initialize, "> " + initialized, "< " + newSession, "> " + refused, "kill terminated SIGTERM", "exit SIGTERM"}, "never", "SIGTERM", "failed (fatal_rpc_error)"},
 		{"ACP, stays after the end of stdin", "kimi", "acp", []string{"< " + initialize, "> " + initialized, "< " + newSession, "> " + session, "< " + prompt, "> " + chunk, "> " + answered, "! bye", "kill terminated SIGTERM", "exit 0"}, "line 4", "0", "succeeded (exit_0)"},
 		{"ACP, cancelled by the client", "kimi", "acp", []string{"< " + initialize, "> " + initialized, "< " + newSession, "> " + session, "< " + prompt, "> " + chunk, "< " + cancel, "> " + cancelled, "exit 0"}, "line 3", "0", "canceled (cancel_requested)"},
+		{"ACP, answers while it is ended", "kimi", "acp", []string{"< " + initialize, "> " + initialized, "< " + newSession, "> " + session, "< " + prompt, "> " + chunk, "timeout idle_timeout SIGTERM", "> " + cancelled, "exit SIGTERM"}, "line 4", "SIGTERM", "failed (signal)"},
 		{"ACP, dies in the turn", "kimi", "acp", []string{"< " + initialize, "> " + initialized, "< " + newSession, "> " + session, "< " + prompt, "> " + chunk, "exit SIGSEGV"}, "never", "SIGSEGV", "failed (fatal_rpc_error)"},
 		{"ACP, never answers", "kimi", "acp", []string{"< " + initialize, "timeout idle_timeout SIGTERM", "exit SIGTERM"}, "never", "SIGTERM", "failed (signal)"},
 		{"Pi", "pi", "pi-rpc", []string{"< " + piPrompt, "> " + piAccepted, "> " + piStart, "> " + piText, "> " + piEnd, "exit 0"}, "line 4", "0", "succeeded (exit_0)"},
@@ -275,6 +221,27 @@ func TestRuns(t *testing.T) {
 				t.Errorf("stdin closed %s, exit %s, daemon %s; want %s, %s, %s", row.Stdin, row.Exit, row.Daemon, c.stdin, c.exit, c.daemon)
 			}
 		})
+	}
+}
+
+// A strict client cancels when the recorded one did, with the question open,
+// and refuses a file with the recorded error.
+func TestStrictClient(t *testing.T) {
+	strict := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"agent-contracts","version":"0.1.0"}}}`
+	reg, o := synthetic(t, "kimi", "acp", transcripttest.TwoWay("< "+strict, "> "+initialized, "< "+newSession, "> "+session, "< "+prompt,
+		`> {"jsonrpc":"2.0","id":7,"method":"fs/read_text_file","params":{"sessionId":"<uuid:1>","path":"/w/p1.txt"}}`,
+		`< {"jsonrpc":"2.0","id":7,"error":{"code":-32002,"message":"Resource not found"}}`,
+		`> {"jsonrpc":"2.0","id":8,"method":"fs/write_text_file","params":{"sessionId":"<uuid:1>","path":"/p1.txt","content":"x"}}`,
+		`< {"jsonrpc":"2.0","id":8,"error":{"code":-32603,"message":"Internal error"}}`,
+		"> "+mayI, `< {"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"<uuid:1>"}}`,
+		`< {"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"cancelled"}}}`, "> "+cancelled, "exit 0"))
+	o.Probe = "permission-cancelled"
+	r, err := Run(context.Background(), options(t, reg), []store.Observed{o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := r.Rows[0]; row.Status != StatusOK || row.Stdin != "line 6" {
+		t.Errorf("%s, stdin closed at %s: %s", row.Status, row.Stdin, strings.Join(row.Findings, "; "))
 	}
 }
 

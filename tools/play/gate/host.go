@@ -159,16 +159,13 @@ func newHost(t *transcript.Transcript, mode contract.StdinMode, d *contract.Dial
 	case contract.StdinRPC:
 		told := readClient(t)
 		c := &client{cancelAfter: told.cancelAfter, hello: told.hello}
-		if asked == contract.PermissionCancel { // it cancels by itself
-			c.cancelAfter = -1
-		}
 		switch {
 		case d.Parser == "pi-rpc":
 			c.session = rpc.NewPi(told.opts)
 		case told.strict:
 			c.session = acpclient.New(acpclient.Options{
 				Cwd: told.opts.Cwd, Prompt: told.opts.Prompt, Load: told.opts.ResumeSessionID, Mode: told.mode,
-				MCPServers: told.opts.MCPServers, Permission: asked, Files: &files{told.fileErrors},
+				MCPServers: told.opts.MCPServers, Permission: asked, Files: &told.files,
 			})
 		default:
 			c.session = rpc.NewACP(told.opts)

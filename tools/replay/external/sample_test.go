@@ -14,6 +14,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/external"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/transcripttest"
 )
 
 // TestSampleAdapter: examples/adapter-js loses, doubles and invents nothing on
@@ -53,16 +54,17 @@ func TestSampleAdapter(t *testing.T) {
 		}
 	}
 	agrees(t, a, "a text that was said whole and then given up", replay.Input{
-		Transcript: printed(
-			`{"type":"system","subtype":"init","session_id":"s","model":"m"}`,
-			`{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1"}}}`,
-			`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`,
-			`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello."}}}`,
-			`{"type":"assistant","message":{"id":"m1","model":"m","content":[{"type":"text","text":"Hello."}]}}`,
-			`{"type":"stream_event","event":{"type":"content_block_stop","index":0}}`,
-			`{"type":"stream_event","event":{"type":"message_stop"},"abandoned_blocks":{"api_message_id":"m1","from_block_index":0}}`,
-			`{"type":"assistant","message":{"id":"m2","model":"m","content":[{"type":"text","text":"Hello."}]}}`,
-			`{"type":"result","subtype":"success","is_error":false,"result":"Hello.","usage":{"input_tokens":3,"output_tokens":4}}`,
+		Transcript: transcripttest.Of(
+			`> {"type":"system","subtype":"init","session_id":"s","model":"m"}`,
+			`> {"type":"stream_event","event":{"type":"message_start","message":{"id":"m1"}}}`,
+			`> {"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`,
+			`> {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello."}}}`,
+			`> {"type":"assistant","message":{"id":"m1","model":"m","content":[{"type":"text","text":"Hello."}]}}`,
+			`> {"type":"stream_event","event":{"type":"content_block_stop","index":0}}`,
+			`> {"type":"stream_event","event":{"type":"message_stop"},"abandoned_blocks":{"api_message_id":"m1","from_block_index":0}}`,
+			`> {"type":"assistant","message":{"id":"m2","model":"m","content":[{"type":"text","text":"Hello."}]}}`,
+			`> {"type":"result","subtype":"success","is_error":false,"result":"Hello.","usage":{"input_tokens":3,"output_tokens":4}}`,
+			"exit 0",
 		), Agent: "claude", Dialect: families.Dialect("claude"),
 	})
 	if err := a.Close(); err != nil || a.Stderr() != 0 {
@@ -100,16 +102,6 @@ func agrees(t *testing.T, a *external.Adapter, name string, in replay.Input) {
 			t.Errorf("%s: the adapter does not say where event %d comes from", name, i+1)
 		}
 	}
-}
-
-// printed is the transcript of a child that printed lines and exited with 0.
-func printed(lines ...string) *transcript.Transcript {
-	t := &transcript.Transcript{Records: []transcript.Record{{Dir: transcript.Process, Event: transcript.EventSpawn}}}
-	for _, l := range lines {
-		t.Records = append(t.Records, transcript.Record{Dir: transcript.CLIToServer, Stream: transcript.Stdout, Data: []byte(l + "\n")})
-	}
-	t.Records = append(t.Records, transcript.Record{Dir: transcript.Process, Event: transcript.EventExit, ExitCode: new(int)})
-	return t
 }
 
 func readJSON(t *testing.T, name string, v any) {
