@@ -23,6 +23,9 @@ type Signal struct {
 	Path string `json:"path,omitempty"`
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
+	// Renamed is, of a kind that is gone, the new one with its structure, and
+	// the reverse; "" if there is none.
+	Renamed string `json:"renamed,omitempty"`
 	// Fingerprint is the same for the same change in every run and version:
 	// the hash of family, id, event type, path, from and to.
 	Fingerprint contract.Digest `json:"fingerprint"`
@@ -36,6 +39,10 @@ func (s Signal) String() string {
 		return join(s.ID, s.EventType)
 	case FieldAdded, FieldRemoved, RequirednessChanged, ErrorTextChanged:
 		return join(s.ID, s.Path)
+	case FlagAdded, FlagDeprecated, FlagRequired:
+		return join(s.ID, s.To)
+	case FlagRemoved:
+		return join(s.ID, s.From)
 	case FieldRenamed, EnumChanged:
 		return fmt.Sprintf("%s:%s<->%s", s.ID, s.From, s.To)
 	case EnumAdded:
@@ -61,6 +68,9 @@ type Result struct {
 	Verdict contract.Verdict `json:"verdict"`
 	// Signals are sorted: the most severe first, losses before additions.
 	Signals []Signal `json:"signals"`
+	// otherReader says that what reads the older run cannot read the newer
+	// one: it belongs to another family, or to another parser's dialect.
+	otherReader bool
 }
 
 // Breaking reports whether a signal is breaking.
@@ -89,12 +99,14 @@ func (r Result) Judge(e Evidence) contract.Verdict {
 		return contract.VerdictRedactionFailed
 	case r.Verdict == contract.VerdictSameShape:
 		return contract.VerdictSameShape
+	case r.otherReader: // that its own reader understands it does not help
+		return contract.VerdictParserIncompatible
 	case e.Replay == contract.ReplayIncompatible:
 		return contract.VerdictParserIncompatible
+	case e.SameTarget: // one version, two shapes: no release did it
+		return contract.VerdictServerVariant
 	case e.Replay != contract.ReplayCompatible && r.Breaking():
 		return contract.VerdictParserIncompatible
-	case e.SameTarget:
-		return contract.VerdictServerVariant
 	}
 	return contract.VerdictCompatibleNewShape
 }
@@ -102,6 +114,9 @@ func (r Result) Judge(e Evidence) contract.Verdict {
 // Side is one of two runs.
 type Side struct {
 	Shape *contract.Shape
+	// Dialect is the shape's; nil if not known. Two dialects are wrapped in
+	// different ways, and may belong to different parsers.
+	Dialect *contract.Dialect
 	// Optional are the kinds of frames that came by chance.
 	Optional []contract.FrameShape
 	// AfterTerminal are the kinds that followed the last terminal frame.
@@ -110,6 +125,8 @@ type Side struct {
 	ExitCode *int
 	// Texts are the error texts of the sanitized transcript; nil if not known.
 	Texts []ErrorText
+	// Payloads are the kinds of things in opaque payloads; nil if not known.
+	Payloads []PayloadKind
 }
 
 // Shapes compares an older shape with a newer one of the dialect.
@@ -126,16 +143,19 @@ func Runs(a, b Side, d *contract.Dialect) Result {
 	c := &comparison{dialect: d, family: b.Shape.ProtocolFamily, signals: map[contract.Digest]*Signal{}}
 	if a.Shape.Signature != b.Shape.Signature {
 		c.lateA, c.lateB = c.list(a.AfterTerminal), c.list(b.AfterTerminal)
-		c.shapes(a.Shape, b.Shape)
+		c.shapes(a, b)
 	}
 	c.optional(a.Optional, b.Optional)
 	if a.ExitCode != nil && b.ExitCode != nil && *a.ExitCode != *b.ExitCode {
 		c.add(Signal{ID: ExitCodeChanged, From: fmt.Sprint(*a.ExitCode), To: fmt.Sprint(*b.ExitCode)})
 	}
+	if a.Payloads != nil && b.Payloads != nil {
+		c.payloads(a.Payloads, b.Payloads)
+	}
 	if a.Texts != nil && b.Texts != nil {
 		c.texts(a.Texts, b.Texts)
 	}
-	r := Result{Verdict: contract.VerdictSameShape, Signals: c.sorted()}
+	r := Result{Verdict: contract.VerdictSameShape, Signals: c.sorted(), otherReader: otherReader(a, b)}
 	if a.Shape.Signature != b.Shape.Signature {
 		r.Verdict = contract.VerdictCompatibleNewShape
 		if r.Breaking() {
@@ -198,36 +218,22 @@ func (c *comparison) sorted() []Signal {
 }
 
 // shapes compares two shapes that differ.
-func (c *comparison) shapes(a, b *contract.Shape) {
+func (c *comparison) shapes(x, y Side) {
+	a, b := x.Shape, y.Shape
 	if a.Exit != b.Exit {
 		c.add(Signal{ID: ExitChanged, From: string(a.Exit), To: string(b.Exit)})
 	}
 	if a.StderrClass != b.StderrClass {
 		c.add(Signal{ID: StderrClassChanged, From: string(a.StderrClass), To: string(b.StderrClass)})
 	}
-	if from, to := envelope(a), envelope(b); from != to {
-		c.add(Signal{ID: EnvelopeChanged, From: from, To: to})
-		if a.ProtocolFamily != b.ProtocolFamily || a.Extensions.Dialect != b.Extensions.Dialect {
-			return // the frames have nothing in common that could be compared
-		}
-	}
 	fa, fb := c.list(a.FrameShapes), c.list(b.FrameShapes)
+	if c.envelope(x, y, fa, fb) {
+		return // the frames have nothing in common that could be compared
+	}
 	pairs := c.pair(fa, fb)
 	for _, p := range pairs {
 		c.fields(p.a, p.b)
 	}
 	c.unpaired(fa, fb, pairs)
 	c.order(fa, fb, pairs, a.Extensions.Sequence, b.Extensions.Sequence)
-}
-
-// envelope spells how frames are wrapped.
-func envelope(s *contract.Shape) string {
-	e := string(s.Transport)
-	if s.Extensions.Dialect != "" {
-		e = s.Extensions.Dialect + " " + e
-	}
-	if q := s.Extensions.Sequence; len(q) > 0 && q[0].Mark == "array" {
-		e += " array"
-	}
-	return string(s.ProtocolFamily) + " " + e
 }

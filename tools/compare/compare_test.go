@@ -207,11 +207,3 @@ func TestOptionalAndTexts(t *testing.T) {
 		t.Errorf("verdict %s", r.Verdict)
 	}
 }
-
-func TestRules(t *testing.T) {
-	for _, r := range compare.Rules() {
-		if r.ID == "" || r.Meaning == "" || r.Severity == "" {
-			t.Errorf("rule %+v lacks something", r)
-		}
-	}
-}

@@ -167,8 +167,11 @@ func (f *frame) alike(p string, g *frame, q string) bool {
 
 // nameLikeness returns the share of letters that two last steps have in
 // common, in order.
-func nameLikeness(p, q string) float64 {
-	x, y := p[len(parent(p)):], q[len(parent(q)):]
+func nameLikeness(p, q string) float64 { return likeness(p[len(parent(p)):], q[len(parent(q)):]) }
+
+// likeness returns the share of letters that two words have in common, in
+// order.
+func likeness(x, y string) float64 {
 	prev := make([]int, len(y)+1)
 	for i := range len(x) {
 		next := make([]int, len(y)+1)

@@ -184,13 +184,6 @@ func (c *comparison) pair(as, bs []*frame) []pair {
 // similarity of two kinds of one event type, from 0.2 to 1: half their paths,
 // three tenths the words that tell them apart, wherever they stand.
 func similarity(a, b *frame) float64 {
-	pa, pb := map[string]bool{}, map[string]bool{}
-	for _, p := range a.Paths {
-		pa[p.Path+" "+p.Type] = true
-	}
-	for _, p := range b.Paths {
-		pb[p.Path+" "+p.Type] = true
-	}
 	ka, kb := map[string]bool{}, map[string]bool{}
 	for _, k := range a.kind {
 		if k != "" {
@@ -202,7 +195,7 @@ func similarity(a, b *frame) float64 {
 			kb[k] = true
 		}
 	}
-	return 0.2 + 0.5*common(pa, pb) + 0.3*common(ka, kb)
+	return 0.2 + 0.5*common(a.places(), b.places()) + 0.3*common(ka, kb)
 }
 
 // common returns how much of two sets is in both.
@@ -217,72 +210,6 @@ func common(a, b map[string]bool) float64 {
 		return float64(both) / float64(all)
 	}
 	return 1
-}
-
-// unpaired reports kinds that only one shape has.
-func (c *comparison) unpaired(as, bs []*frame, pairs []pair) {
-	paired := map[*frame]bool{}
-	for _, p := range pairs {
-		paired[p.a], paired[p.b] = true, true
-	}
-	if slices.ContainsFunc(as, isTerminal) && !slices.ContainsFunc(bs, isTerminal) {
-		for _, a := range as {
-			if a.terminal {
-				paired[a] = true
-				c.add(Signal{ID: MissingTerminalEvent, EventType: a.EventType, Kinds: c.kinds(a)})
-			}
-		}
-	}
-	for _, a := range as {
-		switch {
-		case paired[a]:
-		case slices.ContainsFunc(c.lateB, a.sameKind):
-			c.terminalMoved(bs)
-		default:
-			c.add(Signal{ID: EventRemoved, EventType: a.EventType, Kinds: c.kinds(a), From: a.label(c.dialect)})
-		}
-	}
-	for _, b := range bs {
-		switch {
-		case paired[b]:
-		case slices.ContainsFunc(c.lateA, b.sameKind):
-			c.terminalMoved(bs)
-		default:
-			c.added(as, b)
-		}
-	}
-}
-
-// terminalMoved reports that a frame passed the end of the run.
-func (c *comparison) terminalMoved(bs []*frame) {
-	if i := slices.IndexFunc(bs, isTerminal); i >= 0 {
-		c.add(Signal{ID: TerminalMoved, EventType: bs[i].EventType, Kinds: c.kinds(bs[i])})
-	}
-}
-
-func isTerminal(f *frame) bool { return f.terminal }
-
-func (c *comparison) kinds(f *frame) []string {
-	if l := f.label(c.dialect); l != "" {
-		return []string{l}
-	}
-	return nil
-}
-
-// added reports a new kind: as a new value if its event type is known and a
-// discriminator has a value that no older frame of the type had.
-func (c *comparison) added(as []*frame, b *frame) {
-	known := slices.ContainsFunc(as, b.sameSource)
-	for i, k := range c.dialect.Kind {
-		if !known || k.Mode != "value" || b.kind[i] == "" || b.kind[i] == b.EventType {
-			continue
-		}
-		if !slices.ContainsFunc(as, func(a *frame) bool { return a.sameSource(b) && a.kind[i] == b.kind[i] }) {
-			c.add(Signal{ID: EnumAdded, EventType: b.EventType, Kinds: c.kinds(b), Path: k.Path, To: b.kind[i]})
-			return
-		}
-	}
-	c.add(Signal{ID: EventAdded, EventType: b.EventType, Kinds: c.kinds(b), To: b.label(c.dialect)})
 }
 
 // optional reports kinds that came by chance and did not this time.

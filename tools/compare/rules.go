@@ -27,6 +27,9 @@ type Rule struct {
 	// Severity is the usual one; a signal may be milder, never stronger.
 	Severity Severity `json:"severity"`
 	Meaning  string   `json:"meaning"`
+	// Positive shows the change, Negative something that looks like it.
+	Positive Example `json:"positive"`
+	Negative Example `json:"negative"`
 }
 
 // The signals, losses before additions: signals of one severity are listed in
@@ -53,34 +56,48 @@ const (
 	EnumAdded            = "enum_added"
 	FieldAdded           = "field_added"
 	FlagAdded            = "flag_added"
+	FlagRemoved          = "flag_removed"
+	FlagRequired         = "flag_requirement_added"
+	FlagDeprecated       = "flag_deprecated"
 )
 
 var rules = []Rule{
-	{EnvelopeChanged, Breaking, "The frames are wrapped in another way: another family, dialect or transport, or an array instead of lines."},
-	{MissingTerminalEvent, Breaking, "No frame ends the run any more; a reader waits or guesses."},
-	{EventRemoved, Breaking, "A kind of frame is gone. A reader that waits for it loses what it carried, without an error."},
-	{FieldRemoved, Breaking, "A member is gone from every frame of a kind; a warning if only some frames had it."},
-	{FieldRenamed, Breaking, "A member has another name."},
-	{TypeChanged, Breaking, "A member has another type; a warning if it only gained one, an information if it only lost one."},
-	{EnumChanged, Breaking, "A value that belongs to the protocol is gone, and perhaps another one in its place; a warning if there is none."},
-	{TerminalMoved, Breaking, "The frame that ends the run comes at another place."},
-	{ExitChanged, Breaking, "The child ends in another way."},
-	{OrderChanged, Warning, "Frames come in another order."},
-	{ConcurrencyChanged, Warning, "Tool calls overlap now, or no longer do."},
-	{CardinalityChanged, Warning, "A kind of frame that came once comes several times, or the reverse."},
-	{RequirednessChanged, Warning, "A member that every frame of a kind had is missing in some; an information the other way round."},
-	{StderrClassChanged, Warning, "stderr is about something else."},
-	{ExitCodeChanged, Warning, "The exit code differs within the same way to end."},
-	{ErrorTextChanged, Warning, "The wording of an error text differs; readers that look for words may miss it."},
-	{OptionalKindGone, Info, "A kind that comes by chance did not come this time."},
-	{EventAdded, Warning, "A new kind of frame; a reader may show it raw."},
-	{EnumAdded, Warning, "A new value where the protocol has a fixed set."},
-	{FieldAdded, Info, "A new member."},
-	{FlagAdded, Info, "A new command-line flag (found by the source scan)."},
+	{ID: EnvelopeChanged, Severity: Breaking, Meaning: "The frames are wrapped in another way: another family, dialect or transport, or an array instead of lines."},
+	{ID: MissingTerminalEvent, Severity: Breaking, Meaning: "No frame ends the run any more; a reader waits or guesses."},
+	{ID: EventRemoved, Severity: Breaking, Meaning: "A kind of frame is gone. A reader that waits for it loses what it carried, without an error."},
+	{ID: FieldRemoved, Severity: Breaking, Meaning: "A member is gone from every frame of a kind; a warning if only some frames had it."},
+	{ID: FieldRenamed, Severity: Breaking, Meaning: "A member has another name."},
+	{ID: TypeChanged, Severity: Breaking, Meaning: "A member has another type; a warning if it only gained one, an information if it only lost one."},
+	{ID: EnumChanged, Severity: Breaking, Meaning: "A value that belongs to the protocol is gone, and perhaps another one in its place; a warning if there is none."},
+	{ID: TerminalMoved, Severity: Breaking, Meaning: "The frame that ends the run comes at another place."},
+	{ID: ExitChanged, Severity: Breaking, Meaning: "The child ends in another way."},
+	{ID: OrderChanged, Severity: Warning, Meaning: "Frames come in another order."},
+	{ID: ConcurrencyChanged, Severity: Warning, Meaning: "Tool calls overlap now, or no longer do."},
+	{ID: CardinalityChanged, Severity: Warning, Meaning: "A kind of frame that came once comes several times, or the reverse."},
+	{ID: RequirednessChanged, Severity: Warning, Meaning: "A member that every frame of a kind had is missing in some; an information the other way round."},
+	{ID: StderrClassChanged, Severity: Warning, Meaning: "stderr is about something else."},
+	{ID: ExitCodeChanged, Severity: Warning, Meaning: "The exit code differs within the same way to end."},
+	{ID: ErrorTextChanged, Severity: Warning, Meaning: "The wording of an error text differs; readers that look for words may miss it."},
+	{ID: OptionalKindGone, Severity: Info, Meaning: "A kind that comes by chance did not come this time."},
+	{ID: EventAdded, Severity: Warning, Meaning: "A new kind of frame; a reader may show it raw."},
+	{ID: EnumAdded, Severity: Warning, Meaning: "A new value where the protocol has a fixed set."},
+	{ID: FieldAdded, Severity: Info, Meaning: "A new member."},
+	{ID: FlagRemoved, Severity: Breaking, Meaning: "A command-line flag is gone from the help text. Who still passes it gets a usage error."},
+	{ID: FlagRequired, Severity: Breaking, Meaning: "The CLI now refuses the old command line without another flag."},
+	{ID: FlagDeprecated, Severity: Warning, Meaning: "The help text calls a flag deprecated; a later release may refuse it."},
+	{ID: FlagAdded, Severity: Info, Meaning: "A new command-line flag in the help text."},
 }
 
-// Rules returns the catalogue of signals, losses before additions.
-func Rules() []Rule { return append([]Rule(nil), rules...) }
+// Rules returns the catalogue of signals with their examples, losses before
+// additions.
+func Rules() []Rule {
+	out := append([]Rule(nil), rules...)
+	for i := range out {
+		e := examples[out[i].ID]
+		out[i].Positive, out[i].Negative = e.positive, e.negative
+	}
+	return out
+}
 
 // ruleRank returns the place of a signal in the catalogue.
 func ruleRank(id string) int {

@@ -112,6 +112,11 @@ func (c *comparison) texts(as, bs []ErrorText) {
 	collect(as, bs, from)
 	collect(bs, as, to)
 	for _, p := range order {
+		for _, text := range to[p] {
+			for _, flag := range requiredFlags(text) {
+				c.add(Signal{ID: FlagRequired, EventType: p.event, Path: p.path, To: flag})
+			}
+		}
 		if len(from[p]) > 0 && len(to[p]) > 0 {
 			slices.Sort(from[p])
 			slices.Sort(to[p])
