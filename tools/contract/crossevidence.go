@@ -40,7 +40,57 @@ func (c *crossChecker) evidence(e *Evidence) {
 			c.report("EVID-CORRECTION", "/recorded_at", "the run that is corrected was captured later, at %s", o.Capture.CapturedAt)
 		}
 	case e.Promotion != nil:
-		c.file("/promotion/reproduction/path", e.Promotion.Reproduction.Path, e.Promotion.Reproduction.SHA256)
+		c.promotion(e, o)
+	case e.Withdrawal != nil:
+		c.withdrawal(e)
+	}
+	c.maintainer(e)
+}
+
+// promotion checks that a promotion rests on a reproduction of the same
+// observation.
+func (c *crossChecker) promotion(e *Evidence, o *Observation) {
+	ref := e.Promotion.Reproduction
+	if ref == nil || !c.file("/promotion/reproduction/path", ref.Path, ref.SHA256) {
+		return
+	}
+	const at = "/promotion/reproduction/path"
+	r, err := c.r.Evidence(ref.Path)
+	switch {
+	case err != nil:
+		c.missing("REF-FILE", at, ref.Path, err)
+	case r.Reproduction == nil || r.Observation.Path != e.Observation.Path:
+		c.report("EVID-PROMOTION-REPRODUCTION", at, "it is no reproduction of this observation")
+	case c.r.ResolveAlias(r.Reproduction.Shape) != c.r.ResolveAlias(o.Shape.Signature):
+		c.report("EVID-PROMOTION-REPRODUCTION", at, "the reproduction got another shape")
+	}
+}
+
+func (c *crossChecker) withdrawal(e *Evidence) {
+	w := e.Withdrawal
+	if ref := w.Record; ref != nil && c.file("/withdrawal/record/path", ref.Path, ref.SHA256) {
+		r, err := c.r.Evidence(ref.Path)
+		switch {
+		case err != nil:
+			c.missing("REF-FILE", "/withdrawal/record/path", ref.Path, err)
+		case r.Observation.Path != e.Observation.Path:
+			c.report("EVID-WITHDRAWAL", "/withdrawal/record/path", "the record is about another observation")
+		case !r.Kind.Withdrawable():
+			c.report("EVID-WITHDRAWAL", "/withdrawal/record/path", "a record of kind %s is not taken back", r.Kind)
+		}
+	}
+	if ref := w.SupersededBy; ref != nil && c.file("/withdrawal/superseded_by/path", ref.Path, ref.SHA256) {
+		if _, err := c.r.Observation(ref.Path); err != nil || ref.Path == e.Observation.Path {
+			c.report("EVID-WITHDRAWAL", "/withdrawal/superseded_by/path", "it is not another observation")
+		}
+	}
+}
+
+// maintainer checks that those speak who may.
+func (c *crossChecker) maintainer(e *Evidence) {
+	at, by := e.Decided()
+	if by != "" && !c.r.Maintains(by) {
+		c.report("EVID-MAINTAINER", at, "registry/policy.json does not name %s as a maintainer", quoted(by))
 	}
 }
 

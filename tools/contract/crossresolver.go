@@ -33,6 +33,11 @@ type Resolver interface {
 	ClaimedBy(sig Digest) string
 	// Observation returns the observation at a place.
 	Observation(place string) (*Observation, error)
+	// Evidence returns the evidence record at a place.
+	Evidence(place string) (*Evidence, error)
+	// Maintains reports whether registry/policy.json lets a handle attest,
+	// promote and withdraw.
+	Maintains(handle string) bool
 	// Request returns the request with an id.
 	Request(id Digest) (*Request, error)
 }

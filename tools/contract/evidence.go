@@ -19,6 +19,26 @@ const (
 // EvidenceKinds lists every kind.
 var EvidenceKinds = []EvidenceKind{EvidenceCapture, EvidenceAttestation, EvidenceReproduction, EvidencePromotion, EvidenceWithdrawal, EvidenceUserCorrection}
 
+// Withdrawable reports whether a record of this kind can be taken back. What a
+// capture saw stays, and what was withdrawn is captured again instead.
+func (k EvidenceKind) Withdrawable() bool {
+	return k == EvidenceAttestation || k == EvidenceReproduction || k == EvidencePromotion
+}
+
+// Decided returns who made a decision that only a maintainer makes, and the
+// pointer to it; "" for other records.
+func (e *Evidence) Decided() (pointer, by string) {
+	switch {
+	case e.Attestation != nil:
+		return "/attestation/by", e.Attestation.By
+	case e.Promotion != nil:
+		return "/promotion/by", e.Promotion.By
+	case e.Withdrawal != nil:
+		return "/withdrawal/by", e.Withdrawal.By
+	}
+	return "", ""
+}
+
 // Evidence is a statement about one observation, made at capture time or
 // later. Observations are never edited, so what comes later is a record of its
 // own (FINE-PRINT 1). Exactly the member named like Kind is set.
@@ -101,22 +121,28 @@ type Reproduction struct {
 	Observation *FileRef `json:"observation"`
 }
 
-// Promotion raises the level that an observation's shape counts with.
+// Promotion changes the level that an observation counts with.
 type Promotion struct {
 	By string `json:"by"`
-	// From and To are levels; To is above From (FINE-PRINT 1, level order).
-	// confirmed is derived and cannot be given.
+	// From and To are levels. To is above From (FINE-PRINT 1, level order), or
+	// server_variant; confirmed is derived and cannot be given.
 	From ValidityLevel `json:"from"`
 	To   ValidityLevel `json:"to"`
-	// Reproduction is the record that justifies it.
-	Reproduction FileRef `json:"reproduction"`
-	Reason       string  `json:"reason"`
+	// Reproduction is the record that justifies community_confirmed; nil for a
+	// server variant.
+	Reproduction *FileRef `json:"reproduction"`
+	Reason       string   `json:"reason"`
 }
 
-// Withdrawal takes an observation out of every claim.
+// Withdrawal takes an observation out of every claim, or takes back one
+// statement about it. What it names stays where it is.
 type Withdrawal struct {
 	By     string `json:"by"`
 	Reason string `json:"reason"`
+	// Record is the evidence record that is withdrawn; nil for the observation.
+	Record *FileRef `json:"record,omitempty"`
+	// SupersededBy is the observation that takes the place of a withdrawn one.
+	SupersededBy *FileRef `json:"superseded_by,omitempty"`
 }
 
 // UserCorrection says what a run really came to where our reading of it is
@@ -156,12 +182,25 @@ func checkCorrection(c *checker, u *UserCorrection) {
 	}
 }
 
+func checkPromotion(c *checker, p *Promotion) {
+	variant := p.To == LevelServerVariant
+	if p.To.Rank() >= 0 && p.From.Rank() >= 0 && !variant && p.To.Rank() <= p.From.Rank() || variant && p.From == p.To {
+		c.report("EVID-PROMOTION-LEVEL", "/promotion/to", "%s is not above %s", p.To, p.From)
+	}
+	switch {
+	case variant && p.Reproduction != nil:
+		c.report("EVID-PROMOTION-REPRODUCTION", "/promotion/reproduction", "a server variant rests on no reproduction, write null")
+	case p.To == LevelCommunityConfirmed && p.Reproduction == nil:
+		c.report("EVID-PROMOTION-REPRODUCTION", "/promotion/reproduction", "%s needs the reproduction that it rests on", p.To)
+	}
+}
+
 func checkEvidence(c *checker, e *Evidence) {
 	if e.UserCorrection != nil {
 		checkCorrection(c, e.UserCorrection)
 	}
-	if p := e.Promotion; p != nil && p.To.Rank() >= 0 && p.From.Rank() >= 0 && p.To.Rank() <= p.From.Rank() {
-		c.report("EVID-PROMOTION-LEVEL", "/promotion/to", "%s is not above %s", p.To, p.From)
+	if e.Promotion != nil {
+		checkPromotion(c, e.Promotion)
 	}
 	if e.Capture == nil {
 		return

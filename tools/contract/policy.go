@@ -1,12 +1,29 @@
 package contract
 
+import "slices"
+
 // Policy is registry/policy.json: what people decided and nothing can derive
 // (FINE-PRINT 2). The matrix is made from it and from the records.
 type Policy struct {
 	SchemaVersion int `json:"schema_version"`
+	// Maintainers is sorted by Handle. Without any the commit that adds a
+	// record tells who is behind it.
+	Maintainers []Maintainer `json:"maintainers,omitempty"`
 	// Agents has at most one entry an agent, sorted by agent.
 	Agents     []AgentPolicy  `json:"agents"`
 	Extensions map[string]any `json:"extensions,omitempty"`
+}
+
+// Maintainer is somebody who may attest, promote and withdraw.
+type Maintainer struct {
+	Handle string `json:"handle"`
+	// AgeRecipients are the public keys that raw bundles are encrypted to.
+	AgeRecipients []string `json:"age_recipients,omitempty"`
+}
+
+// Maintains reports whether a handle may attest, promote and withdraw.
+func (p *Policy) Maintains(handle string) bool {
+	return len(p.Maintainers) == 0 || slices.ContainsFunc(p.Maintainers, func(m Maintainer) bool { return m.Handle == handle })
 }
 
 // AgentPolicy holds the decisions about one agent.

@@ -122,7 +122,9 @@ var recordOnlyRules = []Rule{
 var peopleRules = []Rule{
 	{"EVID-PAYLOAD", SeverityError, "An evidence record has exactly the member that is named like its kind.", "Add that member and remove the others.", "specification, Validity Levels; FINE-PRINT 1"},
 	{"EVID-RETENTION", SeverityError, "What is kept has a date in the future until which it is kept; what was discarded has none.", "Correct retained_until or visibility.", "specification, Validity Levels"},
-	{"EVID-PROMOTION-LEVEL", SeverityError, "A promotion goes up.", "Correct from and to.", "FINE-PRINT 1"},
+	{"EVID-PROMOTION-LEVEL", SeverityError, "A promotion goes up, or to server_variant.", "Correct from and to.", "FINE-PRINT 1"},
+	{"EVID-PROMOTION-REPRODUCTION", SeverityError, "community_confirmed rests on a reproduction of the same observation, a server variant on none.", "Name the reproduction record, or make the promotion with agent-contracts promote.", "specification, Validity Levels"},
+	{"POLICY-MAINTAINERS", SeverityError, "Maintainers are sorted by handle, each once.", "Sort the entries and merge those of one handle.", "FINE-PRINT 2"},
 	{"POLICY-ORDER", SeverityError, "The policy has one entry an agent, sorted by agent.", "Sort the entries and merge those of one agent.", "FINE-PRINT 2"},
 	{"POLICY-BREAKING-UNEXPLAINED", SeverityError, "What is known to break has a reason and evidence.", "Add reason and at least one link.", "specification, support-matrix.schema.json; FINE-PRINT 2"},
 	{"LATEST-ORDER", SeverityError, "latest-seen has one entry an agent, sorted by agent.", "Run discover again.", "FINE-PRINT 2"},

@@ -153,6 +153,13 @@ func (r testRegistry) Observation(place string) (*Observation, error) {
 	return readAs[Observation](r, place)
 }
 
+func (r testRegistry) Evidence(place string) (*Evidence, error) { return readAs[Evidence](r, place) }
+
+func (r testRegistry) Maintains(handle string) bool {
+	p, err := readAs[Policy](r, "registry/policy.json")
+	return err != nil || p.Maintains(handle)
+}
+
 func (r testRegistry) Request(id Digest) (*Request, error) {
 	return readAs[Request](r, "registry/requests/"+id.FileName()+".request.json")
 }

@@ -182,6 +182,7 @@ func after(a, b string) bool {
 }
 
 func checkPolicy(c *checker, p *Policy) {
+	checkSortedBy(c, "POLICY-MAINTAINERS", "/maintainers", p.Maintainers, func(m Maintainer) string { return m.Handle })
 	checkSortedBy(c, "POLICY-ORDER", "/agents", p.Agents, func(a AgentPolicy) string { return a.Agent })
 	for i, a := range p.Agents {
 		at := pointerTo("/agents", itoa(i))

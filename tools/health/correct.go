@@ -16,42 +16,13 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
-// Correction is a user_correction record with its place.
-type Correction struct {
-	Path string
-	contract.Evidence
-}
-
 // corrections returns the corrections of an agent, or of all agents when agent
-// is "", sorted by place. Evidence that stands beside an observation under its
-// name is that of its capture and is not read.
-func corrections(reg *store.Registry, agent string) ([]Correction, error) {
-	folder := "evidence"
-	if agent != "" {
-		folder += "/" + agent
-	}
-	files, err := reg.Walk(folder, ".evidence.json")
-	if err != nil {
-		return nil, err
-	}
-	var out []Correction
-	for _, f := range files {
-		twin := "observations" + strings.TrimSuffix(strings.TrimPrefix(f, "evidence"), "evidence.json") + "observation.json"
-		if reg.Exists(twin) {
-			continue
-		}
-		c := Correction{Path: f}
-		if strings.HasSuffix(f, ".source-evidence.json") {
-			continue
-		}
-		if err := reg.ReadJSON(f, &c.Evidence); err != nil {
-			return nil, err
-		}
-		if c.Kind == contract.EvidenceUserCorrection && c.UserCorrection != nil {
-			out = append(out, c)
-		}
-	}
-	return out, nil
+// is "", sorted by place.
+func corrections(reg *store.Registry, agent string) ([]store.Stated, error) {
+	all, err := reg.Statements(agent)
+	return slices.DeleteFunc(all, func(s store.Stated) bool {
+		return s.Kind != contract.EvidenceUserCorrection || s.UserCorrection == nil
+	}), err
 }
 
 // NothingToCorrectError says that the reading says already what a correction

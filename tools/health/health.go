@@ -20,7 +20,7 @@ import (
 type Records struct {
 	Agents       *contract.AgentsFile
 	Observations []store.Observed
-	Corrections  []Correction
+	Corrections  []store.Stated
 }
 
 // Load reads the records of a registry.
@@ -157,13 +157,13 @@ type cell struct {
 
 type run struct {
 	*store.Observed
-	corrections []*Correction
+	corrections []*store.Stated
 }
 
 // cellsOf sorts the observations into cells and links those of one track in
 // version order.
 func cellsOf(r *Records) ([]*cell, error) {
-	corrected := map[string][]*Correction{}
+	corrected := map[string][]*store.Stated{}
 	for i := range r.Corrections {
 		c := &r.Corrections[i]
 		corrected[c.Observation.Path] = append(corrected[c.Observation.Path], c)

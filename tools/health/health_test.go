@@ -69,7 +69,7 @@ func records(list ...seen) *Records {
 // correct corrects a run on a day.
 func (r *Records) correct(s seen, day int, u contract.UserCorrection) {
 	at := time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)
-	r.Corrections = append(r.Corrections, Correction{fmt.Sprintf("evidence/%d", len(r.Corrections)), contract.Evidence{
+	r.Corrections = append(r.Corrections, store.Stated{Path: fmt.Sprintf("evidence/%d", len(r.Corrections)), Evidence: contract.Evidence{
 		Kind: contract.EvidenceUserCorrection, Observation: contract.FileRef{Path: s.place()}, RecordedAt: at, UserCorrection: &u,
 	}})
 }

@@ -128,9 +128,9 @@ func (c *cell) newViolations(newest *run) []contract.ContractViolation {
 }
 
 // openCorrections are those that no later capture followed.
-func (c *cell) openCorrections() []*Correction {
+func (c *cell) openCorrections() []*store.Stated {
 	last := captured(c.runs[len(c.runs)-1].Observed)
-	var out []*Correction
+	var out []*store.Stated
 	for _, r := range c.since {
 		for _, k := range r.corrections {
 			if at, err := time.Parse(time.RFC3339, k.RecordedAt); err == nil && !at.Before(last) {

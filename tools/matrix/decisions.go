@@ -115,7 +115,7 @@ func (b *builder) wholeGaps(claims []*versionClaim) []bool {
 	whole := make([]bool, len(claims))
 	for i := 1; i < len(claims); i++ {
 		x, y := claims[i-1], claims[i]
-		whole[i] = x.status == y.status && x.reason == y.reason && x.allow == y.allow &&
+		whole[i] = x.active == y.active && x.status == y.status && x.reason == y.reason && x.allow == y.allow &&
 			slices.Equal(x.notes, y.notes) && slices.Equal(x.policyNotes, y.policyNotes)
 	}
 	last := map[string]int{} // the newest version so far of each probe

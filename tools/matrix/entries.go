@@ -16,6 +16,8 @@ type builder struct {
 	agent   *contract.Agent
 	group   group
 	levels  map[contract.Digest]contract.ValidityLevel
+	// standing says what counts of the observations.
+	standing Standing
 }
 
 // judged returns the versions of the group, oldest first, with their status,
@@ -53,9 +55,11 @@ func (b *builder) entries(obs []*store.Observed) ([]contract.MatrixEntry, error)
 		for end < len(claims) && whole[end] {
 			end++
 		}
-		e := b.entry(claims[first:end])
-		e.LatestVerified, e.LatestSeen = optional(latestVerified), optional(latestSeen)
-		out = append(out, e)
+		if claims[first].active { // nothing is claimed about a version whose captures were all withdrawn
+			e := b.entry(claims[first:end])
+			e.LatestVerified, e.LatestSeen = optional(latestVerified), optional(latestSeen)
+			out = append(out, e)
+		}
 		first = end
 	}
 	return out, nil
@@ -77,6 +81,8 @@ func (b *builder) judge(c *versionClaim) error {
 		case p.live:
 			c.status = contract.SupportServerVariantPossible
 			c.notes = append(c.notes, probe+": several shapes from the live provider; run a local probe to know which one is active")
+		case len(p.active) == 0:
+			c.notes = append(c.notes, probe+": every capture was withdrawn")
 		case p.settled == "":
 			c.notes = append(c.notes, probe+": captures disagree about the shape; a third one decides")
 		case p.reading() == contract.ReplayIncompatible:

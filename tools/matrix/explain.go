@@ -41,6 +41,7 @@ const (
 	ProbeInterpolated ProbeState = "interpolated" // the versions on both sides have one shape
 	ProbeNotCaptured  ProbeState = "not_captured"
 	ProbeDisputed     ProbeState = "disputed"        // captures disagree about the shape
+	ProbeWithdrawn    ProbeState = "withdrawn"       // every capture was
 	ProbeVariants     ProbeState = "server_variants" // a live server has several shapes
 )
 
@@ -86,6 +87,8 @@ type ExplainedObservation struct {
 	Visibility string           `json:"raw_artifact_visibility"`
 	// Why it backs no claim, "" if it does.
 	Why string `json:"why,omitempty"`
+	// Withdrawn says that somebody took it back.
+	Withdrawn bool `json:"withdrawn,omitempty"`
 }
 
 // Explain follows the claim about a version down to the records. probe limits
@@ -126,13 +129,14 @@ func Explain(r *Records, agent, version string, p contract.Platform, probe strin
 			out.SetAside = append(out.SetAside, explained(o, why))
 		}
 	}
-	levels := Levels(r.Observations)
+	standing := NewStanding(r.Statements)
+	levels := Levels(r.Observations, standing)
 	for _, f := range c.Agent.ProtocolFamilies {
 		g := group{agent, f, p}
 		if len(groups[g]) == 0 {
 			continue
 		}
-		b := &builder{records: r, agent: c.Agent, group: g, levels: levels}
+		b := &builder{records: r, agent: c.Agent, group: g, levels: levels, standing: standing}
 		claims, whole, err := b.judged(groups[g])
 		if err != nil {
 			return nil, err
@@ -183,6 +187,8 @@ func (b *builder) fill(e *ExplainedProbe, p *probeClaim, version string) {
 	switch {
 	case p.live:
 		e.State = ProbeVariants
+	case len(p.active) == 0:
+		e.State = ProbeWithdrawn
 	case p.settled == "":
 		e.State = ProbeDisputed
 	default:
@@ -191,10 +197,14 @@ func (b *builder) fill(e *ExplainedProbe, p *probeClaim, version string) {
 	for _, sig := range sortedKeys(p.bySig) {
 		for _, o := range p.bySig[sig] {
 			why := ""
-			if p.settled != "" && sig != p.settled && !p.live {
+			if reason, withdrawn := b.standing.Withdrawn(o.Path); withdrawn {
+				why = "withdrawn: " + reason
+			} else if p.settled != "" && sig != p.settled && !p.live {
 				why = "more captures of this version have another shape"
 			}
-			e.Observations = append(e.Observations, explained(o, why))
+			x := explained(o, why)
+			x.Withdrawn = p.withdrawn[o]
+			e.Observations = append(e.Observations, x)
 		}
 	}
 	slices.SortFunc(e.Observations, func(x, y ExplainedObservation) int { return strings.Compare(x.Path, y.Path) })
@@ -230,7 +240,7 @@ func (b *builder) interpolate(e *ExplainedProbe, claims []*versionClaim, whole [
 
 func explained(o *store.Observed, why string) ExplainedObservation {
 	e := ExplainedObservation{
-		Path: o.Path, Evidence: "evidence" + strings.TrimSuffix(strings.TrimPrefix(o.Path, "observations"), ".observation.json") + ".evidence.json", Version: o.CLIVersion, CapturedAt: o.Capture.CapturedAt, Runner: o.Capture.Runner, Provider: o.Extensions.Provider,
+		Path: o.Path, Evidence: store.EvidenceOf(o.Path), Version: o.CLIVersion, CapturedAt: o.Capture.CapturedAt, Runner: o.Capture.Runner, Provider: o.Extensions.Provider,
 		Profile: o.Extensions.Profile, RunResult: o.Extensions.RunResult, ParserReplay: o.ParserReplay.Status, Signature: o.Shape.Signature, Shape: o.Shape.Path,
 		Fixture: o.Extensions.Fixture, FixtureHash: o.Extensions.FixtureSHA256, Goldens: []string{},
 		Raw: o.Capture.RawClientTranscriptSHA256, RawStdout: o.Capture.RawStdoutSHA256, Visibility: o.Capture.RawArtifactVisibility, Why: why,

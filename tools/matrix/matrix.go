@@ -29,8 +29,10 @@ const (
 type Records struct {
 	Agents       *contract.AgentsFile
 	Observations []store.Observed
-	Policy       contract.Policy
-	LatestSeen   contract.LatestSeen
+	// Statements are what was said about the observations later.
+	Statements []store.Stated
+	Policy     contract.Policy
+	LatestSeen contract.LatestSeen
 }
 
 // Load reads the records of a registry.
@@ -47,37 +49,16 @@ func Load(reg *store.Registry) (*Records, error) {
 		}
 	}
 	var err error
-	r.Observations, err = reg.Observations("")
+	if r.Observations, err = reg.Observations(""); err != nil {
+		return nil, err
+	}
+	r.Statements, err = reg.Statements("")
 	return r, err
 }
 
 // confirmGap is the time between two observations of one runner that makes
 // them independent (FINE-PRINT 1).
 const confirmGap = time.Hour
-
-// Levels returns the level of each observed shape: confirmed when two
-// observations with its signature come from different runners or from times at
-// least an hour apart, else the strongest level captured.
-func Levels(obs []store.Observed) map[contract.Digest]contract.ValidityLevel {
-	bySig := map[contract.Digest][]*store.Observed{}
-	for i := range obs {
-		bySig[obs[i].Shape.Signature] = append(bySig[obs[i].Shape.Signature], &obs[i])
-	}
-	out := make(map[contract.Digest]contract.ValidityLevel, len(bySig))
-	for sig, list := range bySig {
-		level := list[0].ValidityLevel
-		for _, o := range list {
-			if o.ValidityLevel.Rank() > level.Rank() {
-				level = o.ValidityLevel
-			}
-		}
-		if level == contract.LevelRuntimeObserved && independent(list) {
-			level = contract.LevelConfirmed
-		}
-		out[sig] = level
-	}
-	return out
-}
 
 func independent(list []*store.Observed) bool {
 	first, last := "", ""
@@ -105,7 +86,9 @@ type group struct {
 // Build derives the matrix.
 func Build(r *Records) (*contract.SupportMatrix, error) {
 	m := &contract.SupportMatrix{SchemaVersion: contract.SchemaVersion, GeneratedAt: "1970-01-01T00:00:00Z", Agents: []contract.MatrixEntry{}}
-	levels := Levels(r.Observations)
+	standing := NewStanding(r.Statements)
+	m.GeneratedAt = max(m.GeneratedAt, standing.newest)
+	levels := Levels(r.Observations, standing)
 	groups := map[group][]*store.Observed{}
 	for i := range r.Observations {
 		o := &r.Observations[i]
@@ -128,7 +111,7 @@ func Build(r *Records) (*contract.SupportMatrix, error) {
 		if agent == nil {
 			return nil, fmt.Errorf("deriving the matrix: %s has observations but no entry in %s", g.agent, store.AgentsFile)
 		}
-		b := &builder{records: r, agent: agent, group: g, levels: levels}
+		b := &builder{records: r, agent: agent, group: g, levels: levels, standing: standing}
 		entries, err := b.entries(groups[g])
 		if err != nil {
 			return nil, fmt.Errorf("deriving the matrix for %s on %s: %w", g.agent, g.platform, err)
@@ -163,9 +146,11 @@ type versionClaim struct {
 	version string
 	parsed  agents.Version
 	probes  map[string]*probeClaim
-	status  contract.SupportStatus
-	notes   []string
-	reason  string
+	// active says that not everything about it was withdrawn.
+	active bool
+	status contract.SupportStatus
+	notes  []string
+	reason string
 	// evidence supports reason.
 	evidence []string
 	// policyNotes and allow are what registry/policy.json says of this version;
@@ -185,7 +170,9 @@ func (b *builder) claims(obs []*store.Observed) ([]*versionClaim, error) {
 		if c.probes[o.Probe] == nil {
 			c.probes[o.Probe] = newProbeClaim()
 		}
-		c.probes[o.Probe].add(o)
+		_, withdrawn := b.standing.Withdrawn(o.Path)
+		c.probes[o.Probe].add(o, withdrawn)
+		c.active = c.active || !withdrawn
 	}
 	var list []*versionClaim
 	for _, v := range sortedKeys(byVersion) {

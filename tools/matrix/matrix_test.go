@@ -235,7 +235,7 @@ func TestLevels(t *testing.T) {
 		{"on two runners", []seen{{shape: "A"}, {shape: "A", runner: "x"}}, contract.LevelConfirmed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Levels(records(c.seen...).Observations)[contract.Sum([]byte("A"))]; got != c.want {
+			if got := Levels(records(c.seen...).Observations, Standing{})[contract.Sum([]byte("A"))]; got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

@@ -12,20 +12,30 @@ import (
 
 // probeClaim is what is known of one probe of one version.
 type probeClaim struct {
-	bySig  map[contract.Digest][]*store.Observed
-	newest map[contract.Digest]*store.Observed
+	// bySig has every capture, newest and active those that were not withdrawn:
+	// the newest of each signature, and how many there are.
+	bySig     map[contract.Digest][]*store.Observed
+	newest    map[contract.Digest]*store.Observed
+	active    map[contract.Digest]int
+	withdrawn map[*store.Observed]bool
 	// settled is the signature that counts, or "" for a dispute.
 	settled contract.Digest
 	live    bool // several signatures, seen from a live provider
 }
 
 func newProbeClaim() *probeClaim {
-	return &probeClaim{bySig: map[contract.Digest][]*store.Observed{}, newest: map[contract.Digest]*store.Observed{}}
+	return &probeClaim{bySig: map[contract.Digest][]*store.Observed{}, newest: map[contract.Digest]*store.Observed{},
+		active: map[contract.Digest]int{}, withdrawn: map[*store.Observed]bool{}}
 }
 
-func (p *probeClaim) add(o *store.Observed) {
+func (p *probeClaim) add(o *store.Observed, withdrawn bool) {
 	sig := o.Shape.Signature
 	p.bySig[sig] = append(p.bySig[sig], o)
+	if withdrawn {
+		p.withdrawn[o] = true
+		return
+	}
+	p.active[sig]++
 	if old := p.newest[sig]; old == nil || newer(o, old) {
 		p.newest[sig] = o
 	}
@@ -36,24 +46,25 @@ func newer(a, b *store.Observed) bool {
 }
 
 // settle decides which signature counts: the only one, or of several from an
-// emulated provider the one that more captures agree on.
+// emulated provider the one that more captures agree on. Withdrawn captures
+// contradict and do not agree.
 func (p *probeClaim) settle() {
-	best, tie := contract.Digest(""), false
-	for _, sig := range sortedKeys(p.bySig) {
-		n := len(p.bySig[sig])
-		switch {
-		case best == "" || n > len(p.bySig[best]):
-			best, tie = sig, false
-		case n == len(p.bySig[best]):
-			tie = true
+	for sig, all := range p.bySig {
+		p.live = p.live || len(p.bySig) > 1 && newestOf(all).Extensions.Provider == contract.ProviderLive
+		best := p.active[sig] > 0
+		for other, others := range p.bySig {
+			best = best && (other == sig || p.active[sig] > len(others))
 		}
-		if len(p.bySig) > 1 && p.newest[sig].Extensions.Provider == contract.ProviderLive {
-			p.live = true
+		if best {
+			p.settled = sig
 		}
 	}
-	if !tie {
-		p.settled = best
-	}
+}
+
+func newestOf(all []*store.Observed) *store.Observed {
+	return slices.MaxFunc(all, func(a, b *store.Observed) int {
+		return cmp.Or(cmp.Compare(a.Capture.CapturedAt, b.Capture.CapturedAt), cmp.Compare(a.Path, b.Path))
+	})
 }
 
 // careful lists what a consumer can make of a run, from what asks for most care
@@ -66,7 +77,9 @@ var careful = []contract.ReplayStatus{contract.ReplayIncompatible, contract.Repl
 func (p *probeClaim) reading() contract.ReplayStatus {
 	count := map[contract.ReplayStatus]int{}
 	for _, o := range p.voters() {
-		count[o.ParserReplay.Status]++
+		if !p.withdrawn[o] || o.ParserReplay.Status != contract.ReplayCompatible {
+			count[o.ParserReplay.Status]++
+		}
 	}
 	best := contract.ReplayNotRun
 	for _, s := range careful {
@@ -89,15 +102,19 @@ func (p *probeClaim) violated() bool {
 	return broken > 0 && 2*broken >= len(voters)
 }
 
+// voters are the captures of the settled shape by the newest adapters. Of the
+// withdrawn ones those stay that asked for care.
 func (p *probeClaim) voters() []*store.Observed {
-	all := p.bySig[p.settled]
+	all := slices.DeleteFunc(slices.Clone(p.bySig[p.settled]), func(o *store.Observed) bool {
+		return p.withdrawn[o] && o.ParserReplay.Status == contract.ReplayCompatible && len(o.Extensions.Violations) == 0
+	})
 	newest := ""
 	for _, o := range all {
 		if newest == "" || compareReaders(o.Extensions.Readers, newest) > 0 {
 			newest = o.Extensions.Readers
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(o *store.Observed) bool { return compareReaders(o.Extensions.Readers, newest) != 0 })
+	return slices.DeleteFunc(all, func(o *store.Observed) bool { return compareReaders(o.Extensions.Readers, newest) != 0 })
 }
 
 // compareReaders orders versions of the adapters. What is no version is older
@@ -124,7 +141,7 @@ func compareReaders(a, b string) int {
 func Disputed(obs []*store.Observed) bool {
 	p := newProbeClaim()
 	for _, o := range obs {
-		p.add(o)
+		p.add(o, false)
 	}
 	p.settle()
 	return p.settled == "" && !p.live

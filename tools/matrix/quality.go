@@ -61,6 +61,7 @@ func Qualities(r *Records) ([]Quality, error) {
 	}
 	groups := map[key]map[contract.ProtocolFamily][]*store.Observed{}
 	known := map[key]map[string]bool{}
+	standing := NewStanding(r.Statements)
 	for i := range r.Observations {
 		o := &r.Observations[i]
 		k := key{o.Agent, o.Platform}
@@ -93,7 +94,7 @@ func Qualities(r *Records) ([]Quality, error) {
 		}
 		q := Quality{Agent: k.agent, Platform: k.platform, Versions: len(known[k]), FreshnessDays: agent.FreshnessDays}
 		for f, obs := range families {
-			b := &builder{records: r, agent: agent, group: group{k.agent, f, k.platform}}
+			b := &builder{records: r, agent: agent, group: group{k.agent, f, k.platform}, standing: standing}
 			if err := b.measure(&q, obs, sortedKeys(known[k])); err != nil {
 				return nil, err
 			}
@@ -112,7 +113,9 @@ func (b *builder) measure(q *Quality, obs []*store.Observed, versions []string) 
 	probes := map[string]bool{}
 	for _, o := range obs {
 		probes[o.Probe] = true
-		q.LastObservedAt = max(q.LastObservedAt, o.Capture.CapturedAt)
+		if _, withdrawn := b.standing.Withdrawn(o.Path); !withdrawn {
+			q.LastObservedAt = max(q.LastObservedAt, o.Capture.CapturedAt)
+		}
 	}
 	q.Probes += len(probes)
 	claims, whole, err := b.judged(obs)
@@ -133,11 +136,12 @@ func (b *builder) measure(q *Quality, obs []*store.Observed, versions []string) 
 			default:
 				q.Unknown++
 			}
-			if c.State == ProbeInterpolated || len(c.Observations) < 2 {
+			count := slices.DeleteFunc(c.Observations, func(o ExplainedObservation) bool { return o.Withdrawn })
+			if c.State == ProbeInterpolated || len(count) < 2 {
 				continue
 			}
 			q.Repeated++
-			if !slices.ContainsFunc(c.Observations, func(o ExplainedObservation) bool { return o.Signature != c.Observations[0].Signature }) {
+			if !slices.ContainsFunc(count, func(o ExplainedObservation) bool { return o.Signature != count[0].Signature }) {
 				q.Stable++
 			}
 		}

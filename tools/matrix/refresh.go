@@ -12,11 +12,16 @@ import (
 // Refresh stages what follows from observations that a transaction adds: the
 // matrix, and every shape whose level changes.
 func Refresh(reg *store.Registry, tx *store.Transaction, added []store.Observed) error {
+	return RefreshAll(reg, tx, added, nil)
+}
+
+// RefreshAll is Refresh for a transaction that also adds statements.
+func RefreshAll(reg *store.Registry, tx *store.Transaction, added []store.Observed, stated []store.Stated) error {
 	r, err := Load(reg)
 	if err != nil {
 		return err
 	}
-	r.Observations = append(r.Observations, added...)
+	r.Observations, r.Statements = append(r.Observations, added...), append(r.Statements, stated...)
 	m, err := Build(r)
 	if err != nil {
 		return err
@@ -28,11 +33,11 @@ func Refresh(reg *store.Registry, tx *store.Transaction, added []store.Observed)
 	if err := tx.Write(Path, b); err != nil {
 		return err
 	}
-	return stageLevels(tx, r.Observations)
+	return stageLevels(tx, r)
 }
 
-func stageLevels(tx *store.Transaction, obs []store.Observed) error {
-	levels := Levels(obs)
+func stageLevels(tx *store.Transaction, r *Records) error {
+	obs, levels := r.Observations, Levels(r.Observations, NewStanding(r.Statements))
 	done := map[contract.Digest]bool{}
 	for i := range obs {
 		sig := obs[i].Shape.Signature

@@ -23,6 +23,11 @@ func EvidencePath(agent, version string, p contract.Platform, at time.Time, prob
 	return recordPath("evidence", agent, version, p, at, probe+".evidence.json")
 }
 
+// EvidenceOf returns the place of the evidence record beside an observation.
+func EvidenceOf(observation string) string {
+	return "evidence" + strings.TrimSuffix(strings.TrimPrefix(observation, "observations"), ".observation.json") + ".evidence.json"
+}
+
 // SourceEvidencePath returns the place of a source-evidence record. Where no
 // program ran, the platform is unknown, and so may be the version.
 func SourceEvidencePath(agent, version string, p contract.Platform, at time.Time, probe string) string {

@@ -171,7 +171,7 @@ func (v *validation) observations() ([]store.Observed, error) {
 // give. Dialects may share a shape, such as the one of a run without any
 // frame: whoever came first wrote it.
 func (v *validation) shapes(obs []store.Observed) error {
-	levels := matrix.Levels(obs)
+	levels := matrix.Levels(obs, matrix.NewStanding(v.stated))
 	done, same := map[string]bool{}, map[string]bool{}
 	differs := map[string]string{} // place → pointer of the first difference
 	for i := range obs {

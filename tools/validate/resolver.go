@@ -25,6 +25,7 @@ type resolver struct {
 	families  *contract.Families
 	noAgents  bool // agents cannot be read
 	aliases   contract.Aliases
+	policy    contract.Policy
 	probes    map[string]bool
 	claimed   map[contract.Digest]string
 	digests   map[string]result[contract.Digest]
@@ -49,6 +50,9 @@ func newResolver(reg *store.Registry) *resolver {
 	_ = reg.ReadJSON("registry/families.json", r.families)
 	if reg.Exists("shapes/aliases.json") {
 		_ = reg.ReadJSON("shapes/aliases.json", &r.aliases)
+	}
+	if reg.Exists(matrix.PolicyPath) {
+		_ = reg.ReadJSON(matrix.PolicyPath, &r.policy)
 	}
 	if ids, err := capture.ProbeIDs(reg); err == nil {
 		for _, id := range ids {
@@ -163,6 +167,22 @@ func (r *resolver) Observation(place string) (*contract.Observation, error) {
 	}
 	return o, nil
 }
+
+// Evidence implements contract.Resolver.
+func (r *resolver) Evidence(place string) (*contract.Evidence, error) {
+	b, err := r.read(place)
+	if err != nil {
+		return nil, err
+	}
+	e, problems := contract.Decode[contract.Evidence](&r.validator, place, b)
+	if contract.HasErrors(problems) {
+		return nil, errors.New("it is not a valid evidence record")
+	}
+	return e, nil
+}
+
+// Maintains implements contract.Resolver.
+func (r *resolver) Maintains(handle string) bool { return r.policy.Maintains(handle) }
 
 // Request implements contract.Resolver.
 func (r *resolver) Request(id contract.Digest) (*contract.Request, error) {

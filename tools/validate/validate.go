@@ -70,6 +70,8 @@ type validation struct {
 	named map[string]bool
 	// pinned are the observations that an evidence record pins.
 	pinned map[string]bool
+	// stated are the readable evidence records that came after the captures.
+	stated []store.Stated
 	// sources are the synthetic records whose fixture can be read.
 	sources []store.Sourced
 	// cased are the observations that an error case is about, and the fixtures,
@@ -160,6 +162,8 @@ func (v *validation) record(kind contract.RecordKind, f string, b []byte) error 
 		e, _ := contract.Decode[contract.Evidence](&v.res.validator, f, b)
 		if e.Kind == contract.EvidenceCapture {
 			v.pinned[e.Observation.Path] = true
+		} else {
+			v.stated = append(v.stated, store.Stated{Path: f, Evidence: *e})
 		}
 	case contract.KindSourceEvidence:
 		s, _ := contract.Decode[contract.SourceEvidence](&v.res.validator, f, b)

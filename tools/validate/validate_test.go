@@ -56,7 +56,7 @@ func derive(t *testing.T, files fstest.MapFS, reg *store.Registry) {
 	put(t, files, store.AgentsFile, agents)
 	obs, err := reg.Observations("")
 	must(t, err)
-	levels := matrix.Levels(obs)
+	levels := matrix.Levels(obs, matrix.Standing{})
 	for _, o := range obs {
 		var s contract.Shape
 		must(t, json.Unmarshal(files[o.Shape.Path].Data, &s))

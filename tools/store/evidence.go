@@ -1,0 +1,94 @@
+package store
+
+import (
+	"path"
+	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+// Sourced is a source-evidence record with its place.
+type Sourced struct {
+	Path string
+	contract.SourceEvidence
+}
+
+// SourceEvidence returns the source-evidence records of an agent, or of all
+// agents when agent is "", sorted by path.
+func (r *Registry) SourceEvidence(agent string) ([]Sourced, error) {
+	files, err := r.Walk(path.Join("evidence", agent), ".source-evidence.json")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Sourced, len(files))
+	for i, f := range files {
+		out[i].Path = f
+		if err := r.ReadJSON(f, &out[i].SourceEvidence); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// ErrorCased is an error case with its place.
+type ErrorCased struct {
+	Path string
+	contract.ErrorCase
+}
+
+// ErrorCases returns the error cases of the registry, sorted by path. A record
+// that cannot be read is an error.
+func (r *Registry) ErrorCases() ([]ErrorCased, error) {
+	files, err := r.Walk("errors", ".error.json")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ErrorCased, len(files))
+	for i, f := range files {
+		out[i].Path = f
+		if err := r.ReadJSON(f, &out[i].ErrorCase); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Stated is an evidence record with its place.
+type Stated struct {
+	Path string
+	contract.Evidence
+}
+
+// Statements returns the evidence of an agent, or of all agents when agent is
+// "", that was added after the captures: attestations, reproductions,
+// promotions, withdrawals, corrections; sorted by path. The record that stands
+// beside an observation under its name is that of its capture and is not read:
+// a registry has as many of those as observations.
+func (r *Registry) Statements(agent string) ([]Stated, error) {
+	files, err := r.Walk(path.Join("evidence", agent), ".evidence.json")
+	if err != nil {
+		return nil, err
+	}
+	captures, err := r.Walk(path.Join("observations", agent), ".observation.json")
+	if err != nil {
+		return nil, err
+	}
+	beside := make(map[string]bool, len(captures))
+	for _, o := range captures {
+		beside[EvidenceOf(o)] = true
+	}
+	var out []Stated
+	for _, f := range files {
+		if beside[f] || strings.HasSuffix(f, ".source-evidence.json") {
+			continue
+		}
+		s := Stated{Path: f}
+		if err := r.ReadJSON(f, &s.Evidence); err != nil {
+			return nil, err
+		}
+		if s.Kind != contract.EvidenceCapture {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
