@@ -32,6 +32,7 @@ func (a *app) commands() []*cobra.Command {
 		a.canIUseCommand(),
 		a.compatibilityCommand(),
 		a.doctorCommand(),
+		a.discoverCommand(),
 		a.healthCommand(),
 		a.correctCommand(),
 		a.reviewCommand(),

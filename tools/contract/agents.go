@@ -30,6 +30,7 @@ type Agent struct {
 	// Exemption says why the agent has no records.
 	Exemption    string          `json:"exemption,omitempty"`
 	Install      *AgentInstall   `json:"install,omitempty"`
+	Discover     *AgentDiscover  `json:"discover,omitempty"`
 	VersionProbe *VersionProbe   `json:"version_probe,omitempty"`
 	HelpProbe    *HelpProbe      `json:"help_probe,omitempty"`
 	Launches     []AgentLaunch   `json:"launches,omitempty"`

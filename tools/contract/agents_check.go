@@ -84,6 +84,9 @@ func (a *Agent) check() []error {
 	if a.Install != nil {
 		a.Install.NPM.check(c)
 	}
+	if a.Discover != nil {
+		a.Discover.check(c)
+	}
 	if a.VersionProbe != nil {
 		a.VersionProbe.check(c)
 	}

@@ -22,6 +22,7 @@ import (
 type fakeRegistry struct {
 	Versions map[string][]string          // by package
 	Tags     map[string]map[string]string // by package
+	Time     map[string]map[string]any    // by package
 	// Files are unpacked below node_modules: content by package and path.
 	Files map[string]map[string]string
 	// Extra packages come with another one, as optional dependencies do: the
@@ -88,6 +89,9 @@ func (r *fakeRegistry) view(spec, field string) int {
 		return fail("E404")
 	}
 	var answer any = map[string]any{"versions": r.Versions[pkg], "dist-tags": r.Tags[pkg]}
+	if field == "dist-tags" {
+		answer = map[string]any{"dist-tags": r.Tags[pkg], "time": r.Time[pkg]}
+	}
 	if field == "dist" {
 		if !slices.Contains(r.Versions[pkg], version) {
 			return fail("E404")

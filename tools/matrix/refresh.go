@@ -9,8 +9,8 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
-// Refresh stages what follows from observations that a transaction adds: the
-// matrix, and every shape whose level changes.
+// Refresh stages what follows from what a transaction adds, observations or
+// what discovery saw: the matrix, and every shape whose level changes.
 func Refresh(reg *store.Registry, tx *store.Transaction, added []store.Observed) error {
 	return RefreshAll(reg, tx, added, nil)
 }
@@ -22,6 +22,12 @@ func RefreshAll(reg *store.Registry, tx *store.Transaction, added []store.Observ
 		return err
 	}
 	r.Observations, r.Statements = append(r.Observations, added...), append(r.Statements, stated...)
+	if b, err := tx.ReadFile(LatestSeenPath); err == nil { // the transaction may bring a new one
+		r.LatestSeen = contract.LatestSeen{}
+		if err := store.Decode(LatestSeenPath, b, &r.LatestSeen); err != nil {
+			return err
+		}
+	}
 	m, err := Build(r)
 	if err != nil {
 		return err
