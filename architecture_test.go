@@ -34,6 +34,7 @@ var levels = [][]string{
 // siblings lists the imports inside one level.
 var siblings = map[[2]string]bool{
 	{"tools/install", "tools/agents"}: true, // what to install is part of an agent's definition
+	{"tools/bisect", "tools/capture"}: true, // what captures a release
 	{"tools/cli", "."}:                true, // the embedded registry
 	{"tools/health", "tools/matrix"}:  true, // what counts as a dispute
 	{"tools/compat", "tools/matrix"}:  true, // what is claimed about an installed version

@@ -27,6 +27,7 @@ func (a *app) commands() []*cobra.Command {
 		a.recordCommand(),
 		a.classifyCommand(),
 		a.errorCasesCommand(),
+		a.bisectCommand(),
 		a.validateCommand(),
 		a.matrixCommand(),
 		a.canIUseCommand(),

@@ -302,3 +302,23 @@ func (c *Cache) remove(e Entry) (bool, error) {
 	}
 	return true, nil
 }
+
+// Releases lists the agent's finished installations, in ascending order.
+func (c *Cache) Releases(agent string) []string { return c.cachedVersions(agent) }
+
+// maxDownloads is how much of npm's own downloads Evict leaves.
+const maxDownloads = 4 << 30
+
+// Evict removes one release, and npm's downloads where they have become many. A
+// release that is being installed stays.
+func (c *Cache) Evict(agent, version string) error {
+	if _, err := c.remove(Entry{Name: agent + "@" + version, Dir: c.agentDir(agent, version)}); err != nil {
+		return err
+	}
+	downloads := filepath.Join(c.root, "npm")
+	if size(downloads) <= maxDownloads {
+		return nil
+	}
+	_, err := c.remove(Entry{Name: npmDownloads, Dir: downloads})
+	return err
+}

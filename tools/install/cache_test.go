@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
 
 // filled returns a cache with three releases, used at one-hour distances in
@@ -105,6 +107,37 @@ func TestPruneLeavesWhatIsBeingInstalled(t *testing.T) {
 	removed, err := c.Prune(context.Background(), Keep{Versions: 0})
 	if err != nil || slices.Contains(names(removed), "demo@1.0.0") || len(removed) != 3 {
 		t.Errorf("removed %q, %v", names(removed), err)
+	}
+}
+
+func TestEvict(t *testing.T) {
+	c := filled(t)
+	unlock, err := c.lock(context.Background(), "demo@2.0.0", func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	for _, v := range []string{"1.0.0", "2.0.0", "9.9.9"} {
+		if err := c.Evict("demo", v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := c.List()
+	// One is being installed, and few downloads are worth keeping.
+	if want := []string{"demo@1.1.0", "demo@2.0.0", npmDownloads}; err != nil || !slices.Equal(names(got), want) {
+		t.Errorf("left are %q, %v; want %q", names(got), err, want)
+	}
+}
+
+// The history has each release under the package name that it is installed by.
+func TestHistory(t *testing.T) {
+	w := newWorld(t)
+	w.registry.Versions["@old/demo"] = []string{"0.10.0", "0.9.0", "1.0.0", "1.0.1"}
+	w.agent.Install.NPM.Earlier = []contract.EarlierPackage{{Versions: "<1.0.0", Package: "@old/demo", Bin: "old-demo"}}
+	w.publish()
+	got, err := History(context.Background(), w.agent, w.opts)
+	if want := []string{"0.9.0", "0.10.0", "1.0.0", "1.1.0", "2.0.0", "2.1.0", "2.2.0-beta.1"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }
 

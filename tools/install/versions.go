@@ -140,3 +140,44 @@ func nearest(versions []string, version string) []string {
 	}
 	return out
 }
+
+// History returns the agent's releases under all names that its package had,
+// in ascending order: of each package those that the agent's definition takes
+// from it.
+func History(ctx context.Context, agent *contract.Agent, opts Options) ([]string, error) {
+	j, err := newJob(agent, opts)
+	if err != nil {
+		return nil, err
+	}
+	packages := []string{j.npm.Package}
+	for _, e := range j.npm.Earlier {
+		packages = append(packages, e.Package)
+	}
+	var out []string
+	for _, pkg := range packages {
+		j.report(StageResolving, 0)
+		versions, _, err := j.cache.versions(ctx, pkg)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range versions {
+			if packageFor(j.npm, v).Package == pkg {
+				out = append(out, v)
+			}
+		}
+	}
+	sortReleases(out)
+	return slices.Compact(out), nil
+}
+
+// sortReleases orders versions that are semantic versions.
+func sortReleases(versions []string) {
+	slices.SortFunc(versions, func(a, b string) int {
+		x, errX := semver.StrictNewVersion(a)
+		y, errY := semver.StrictNewVersion(b)
+		if errX != nil || errY != nil {
+			return strings.Compare(a, b)
+		}
+		return x.Compare(y)
+	})
+}
