@@ -136,6 +136,24 @@ func selectProbes(reg *store.Registry, words []string) ([]string, error) {
 	return out, nil
 }
 
+// Check refuses agents and probes that the registry does not have. It reads
+// nothing else.
+func Check(reg *store.Registry, targets []Target, probes []string) error {
+	file, err := loadAgents(reg)
+	if err != nil {
+		return err
+	}
+	for _, t := range targets {
+		if _, err := agents.Find(file, t.Agent); err != nil {
+			return err
+		}
+		if _, err := selectProbes(reg, append(slices.Clone(t.Probes), probes...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func unique(in []string) []string {
 	var out []string
 	for _, s := range in {

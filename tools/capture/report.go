@@ -133,6 +133,17 @@ func (r *Report) ExitCode(failOnNew bool) int {
 	return code
 }
 
+// Partial reports that some runs tell something and some nothing.
+func (r *Report) Partial() bool {
+	told := 0
+	for _, res := range r.Results {
+		if res.tells() {
+			told++
+		}
+	}
+	return told > 0 && told < len(r.Results)
+}
+
 // NextStep says what the person at the terminal may want to do now.
 func (r *Report) NextStep() string {
 	if waiting(r.Results) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
@@ -74,7 +75,26 @@ know (not installed, not captured); 4 redaction refused; 5 it waits for an answe
 	fl.IntVar(&f.chunk, "chunk-runes", 0, "size of the provider's text pieces: 0 as the probe says, -1 whole")
 	a.askFlag(c, &f.ask)
 	a.formatFlag(c, &f.format, "text", "json")
-	return c
+	return a.detachable(c, jobs.KindCapture, func(_ *cobra.Command, args []string) error { return a.checkCapture(f, args) })
+}
+
+// checkCapture refuses a capture that cannot begin, without writing anything.
+func (a *app) checkCapture(f *captureFlags, args []string) error {
+	if err := f.check(args); err != nil {
+		return err
+	}
+	if f.dryRun || f.ask == askInline {
+		return usage("--detach takes neither --dry-run nor --ask inline")
+	}
+	reg, err := a.open()
+	if err != nil {
+		return err
+	}
+	targets, err := a.targets(f, reg, args)
+	if err != nil {
+		return err
+	}
+	return capture.Check(reg, targets, f.probes)
 }
 
 func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
@@ -117,7 +137,7 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	return captureExit(f, report)
+	return a.captureExit(f, report)
 }
 
 func (a *app) captureOptions(f *captureFlags, args []string) (capture.Options, error) {
@@ -272,7 +292,10 @@ func (a *app) printReport(f *captureFlags, r *capture.Report, whole bool) error 
 	return nil
 }
 
-func captureExit(f *captureFlags, r *capture.Report) error {
+func (a *app) captureExit(f *captureFlags, r *capture.Report) error {
+	if a.machine != nil {
+		a.machine.partial = r.Partial()
+	}
 	if code := r.ExitCode(f.failOn == "new"); code != ExitOK {
 		return &Exit{Code: code}
 	}
@@ -290,6 +313,9 @@ type progress struct {
 func newProgress(a *app) *progress { return &progress{a: a} }
 
 func (p *progress) update(s capture.Progress) {
+	if p.a.tell != nil {
+		p.a.tell(s.Done, s.Total, s.Group+": "+s.What)
+	}
 	if p.a.quiet {
 		return
 	}

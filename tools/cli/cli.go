@@ -83,6 +83,8 @@ type app struct {
 	quiet    bool
 	lines    <-chan string // of stdin, once somebody is asked; see newDialogue
 	machine  *answer       // nil without --machine
+	// tell is told how far a job's work is; nil outside of jobs.
+	tell func(done, total int, what string)
 }
 
 // Main runs one command and returns its exit code.

@@ -40,6 +40,7 @@ func (a *app) commands() []*cobra.Command {
 		a.explainCommand(),
 		a.cacheCommand(),
 		a.handshakeCommand(),
+		a.jobCommand(),
 	}
 }
 

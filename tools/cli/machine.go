@@ -36,6 +36,8 @@ type answer struct {
 	printed bytes.Buffer      // what it wrote to stdout
 	values  []json.RawMessage // what it handed to printJSON
 	data    any               // the whole data, where the command says it itself
+	code    int               // what the exit code is without --machine
+	partial bool              // some of the work could not be done
 }
 
 // machineAsked reports whether the arguments ask for a machine result. It is
@@ -104,6 +106,7 @@ func (a *app) envelope(ctx context.Context) (e *machine.Envelope) {
 	}()
 	err := a.execute(ctx)
 	code := a.report(err)
+	a.machine.code = code
 	if refused := a.refusal(err, code); refused != nil {
 		return machine.Refusal(refused)
 	}
