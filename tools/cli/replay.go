@@ -33,7 +33,9 @@ never reads: leaving them out, null and another value change nothing.
 With --all every fixture that an observation names is read again by both
 adapters and held against its goldens; with a command as --adapter, every
 fixture is read by the command and held against the reference. --family and
---kind choose among the fixtures.
+--kind choose among the fixtures. With --all --write the goldens that differ are
+written as today's adapters read, all at once, and listed; observations stay as
+they are.
 
 With --run each FIXTURE, or with --all every one, is played as a real process,
 which the harness drives as OpenDesign's daemon does. When stdin is closed, what
@@ -52,6 +54,7 @@ or a FILE cannot be read.`,
   agent-contracts replay run.jsonl --adapter 'node my-adapter.mjs'
   agent-contracts replay --all --kind codex --adapter 'node my-adapter.mjs'
   agent-contracts replay --all --format json
+  agent-contracts replay --all --write --kind codex
   agent-contracts replay --run --all --kind codex`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -71,6 +74,7 @@ or a FILE cannot be read.`,
 	c.Flags().DurationVar(&f.timeout, "adapter-timeout", external.DefaultTimeout, "how long a command may take for one transcript")
 	c.Flags().BoolVar(&f.coverage, "coverage", false, "print which paths of the frames the adapter reads")
 	c.Flags().BoolVar(&f.all, "all", false, "hold every fixture of the registry against its goldens, or a command against the reference")
+	c.Flags().BoolVar(&f.write, "write", false, "with --all: write the goldens that differ as the adapters read today")
 	c.Flags().BoolVar(&f.run, "run", false, "play the fixtures as real processes and drive them as the consumer's daemon does")
 	a.dialectFlags(c, &f.dialect)
 	a.formatFlag(c, &f.format, "text", "json")
@@ -86,6 +90,7 @@ type replayFlags struct {
 	coverage bool
 	all      bool
 	run      bool
+	write    bool
 	dialect  dialectFlags
 	format   format
 }
@@ -107,6 +112,8 @@ func (f *replayFlags) check(args []string) error {
 		return usage("give FILEs or --all, not both")
 	case f.run && (f.coverage || adapters[f.adapter] != replay.AdapterReference):
 		return usage("--run plays whole runs: it takes neither --adapter nor --coverage")
+	case f.write && (!f.all || f.run || f.coverage || adapters[f.adapter] != replay.AdapterReference):
+		return usage("--write is of --all alone, with --family and --kind: it writes the goldens of both built-in adapters")
 	case f.all && f.coverage:
 		return usage("--coverage is of FILEs, not of --all")
 	case !f.all && len(args) == 0:

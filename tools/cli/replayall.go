@@ -3,9 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -15,24 +13,6 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
-// The statuses of a fixture against one golden.
-const (
-	goldenSame    = "ok"
-	goldenDiffers = "differs"
-	goldenMissing = "missing"
-)
-
-// replayed is one row of replay --all.
-type replayed struct {
-	Fixture string `json:"fixture"`
-	Agent   string `json:"agent"`
-	Adapter string `json:"adapter"`
-	// Status is ok, differs, missing, or not_run where the adapter has no
-	// reader and there is no golden.
-	Status string `json:"status"`
-	Golden string `json:"golden,omitempty"`
-}
-
 func (a *app) replayAll(ctx context.Context, f *replayFlags) error {
 	reg, err := a.openRecords()
 	if err != nil {
@@ -41,36 +21,67 @@ func (a *app) replayAll(ctx context.Context, f *replayFlags) error {
 	if adapters[f.adapter] == "" {
 		return a.conform(ctx, f, reg)
 	}
-	var rows []replayed
+	var rows []capture.GoldenRow
 	if err := eachFixture(reg, f.dialect, func(d *contract.Dialect, o *contract.Observation) error {
-		more, err := replayFixture(reg, d, o)
+		more, err := capture.HoldGoldens(reg, d, o)
 		rows = append(rows, more...)
 		return err
 	}); err != nil {
 		return err
 	}
-	bad := 0
-	for _, r := range rows {
-		if r.Status == goldenDiffers || r.Status == goldenMissing {
-			bad++
+	if f.write {
+		if err := capture.WriteGoldens(ctx, reg, rows); err != nil {
+			return err
 		}
 	}
-	if err := a.printReplayed(f.format, rows); err != nil {
+	if err := a.printGoldens(f, rows); err != nil {
 		return err
 	}
-	a.talk("%s read, %d not as the goldens say", count(len(rows), "reading"), bad)
+	bad, written := 0, 0
+	for _, r := range rows {
+		switch r.Status {
+		case capture.GoldenDiffers, capture.GoldenMissing:
+			bad++
+		case capture.GoldenWritten:
+			written++
+		}
+	}
+	a.talk("%s read, %s", count(len(rows), "reading"), goldenTally(f.write, bad, written))
 	if bad > 0 {
 		return &Exit{Code: ExitFindings}
 	}
 	return nil
 }
 
-func (a *app) printReplayed(f format, rows []replayed) error {
-	if f == "json" {
-		return a.printJSON(append([]replayed{}, rows...)) // a list, also when it is empty
+func goldenTally(write bool, bad, written int) string {
+	switch {
+	case !write:
+		return fmt.Sprintf("%d not as the goldens say", bad)
+	case bad > 0:
+		return fmt.Sprintf("%s written, %d not: their records name no golden, or their reader is gone", count(written, "golden"), bad)
+	case written > 0:
+		return count(written, "golden") + " written. Look at them with git diff; errors --write and matrix --write follow"
+	}
+	return "every golden is as they say"
+}
+
+// printGoldens prints all rows, or with --write those that it changed or had to
+// leave.
+func (a *app) printGoldens(f *replayFlags, rows []capture.GoldenRow) error {
+	shown := []capture.GoldenRow{} // a list, also when it is empty
+	for _, r := range rows {
+		if !f.write || r.Status != capture.GoldenSame && r.Status != replay.StatusNotRun {
+			shown = append(shown, r)
+		}
+	}
+	if f.format == "json" {
+		return a.printJSON(shown)
+	}
+	if f.write && len(shown) == 0 {
+		return nil
 	}
 	cells := [][]string{{"status", "agent", "adapter", "fixture"}}
-	for _, r := range rows {
+	for _, r := range shown {
 		cells = append(cells, []string{r.Status, r.Agent, r.Adapter, r.Fixture})
 	}
 	return table(a.env.Stdout, cells)
@@ -120,44 +131,4 @@ func fixtureOf(reg *store.Registry, o *contract.Observation) (*transcript.Transc
 		return nil, err
 	}
 	return transcript.ReadSanitized(bytes.NewReader(b))
-}
-
-func replayFixture(reg *store.Registry, d *contract.Dialect, o *contract.Observation) ([]replayed, error) {
-	t, err := fixtureOf(reg, o)
-	if err != nil {
-		return nil, err
-	}
-	derived, err := capture.Derive(t, d, o.Agent)
-	if err != nil {
-		return nil, err
-	}
-	goldens := map[string]string{replay.AdapterOpenDesign: o.ParserReplay.Golden, replay.AdapterReference: o.Extensions.ReferenceGolden}
-	var rows []replayed
-	for _, adapter := range replay.Adapters {
-		row := replayed{Fixture: o.Extensions.Fixture, Agent: o.Agent, Adapter: adapter, Golden: goldens[adapter]}
-		if row.Status, err = againstGolden(reg, row.Golden, derived.Goldens[adapter]); err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-func againstGolden(reg *store.Registry, golden string, want []byte) (string, error) {
-	switch {
-	case golden == "" && want == nil:
-		return replay.StatusNotRun, nil
-	case golden == "":
-		return goldenMissing, nil
-	}
-	have, err := reg.ReadFile(golden)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return goldenMissing, nil
-	case err != nil:
-		return "", err
-	case !bytes.Equal(have, want):
-		return goldenDiffers, nil
-	}
-	return goldenSame, nil
 }
