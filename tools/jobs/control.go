@@ -66,7 +66,7 @@ func (s *Store) Kill(id, signal string) (*Killed, error) {
 }
 
 func (s *Store) cancel(o *observed) error {
-	end, err := newEnd(StatusCancelled, ReasonInterrupted, "kill")
+	end, err := newEnd(StatusCancelled, ReasonInterrupted, byKill)
 	if err != nil {
 		return err
 	}

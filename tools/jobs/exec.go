@@ -88,7 +88,7 @@ func (s *Store) Exec(ctx context.Context, id string, generation int, work func(c
 // end keeps the result, then the end, then sends the notice: who is woken by it
 // finds everything in its place (D9).
 func (s *Store) end(dir string, r *Record, generation int, done *Done) error {
-	end, err := newEnd(done.Status, done.ReasonCode, "run")
+	end, err := newEnd(done.Status, done.ReasonCode, byRun)
 	if err != nil {
 		return err
 	}

@@ -71,11 +71,19 @@ type End struct {
 	Outcome    Outcome `json:"outcome"`
 	ReasonCode string  `json:"reason_code"` // "" for none
 	FinishedAt string  `json:"finished_at"`
-	// By is who established it: run, producer, kill or reaper.
+	// By is who established it.
 	By string `json:"by"`
 	// Generation is the incarnation of the run that ended.
 	Generation int `json:"generation"`
 }
+
+// Who can establish an end.
+const (
+	byRun      = "run"
+	byProducer = "producer" // which could not start it
+	byKill     = "kill"     // of a run that had no process
+	byReaper   = "reaper"
+)
 
 // newEnd classifies a status that a run ends with.
 func newEnd(s Status, reason, by string) (*End, error) {
@@ -90,5 +98,5 @@ func newEnd(s Status, reason, by string) (*End, error) {
 var ErrEnded = errors.New("the run has ended")
 
 // ErrSuperseded says that a run has a newer incarnation than the one that
-// wanted to decide about it.
-var ErrSuperseded = errors.New("the run was resumed")
+// wanted to decide about it, or waits for an answer.
+var ErrSuperseded = errors.New("the run was suspended or resumed meanwhile")

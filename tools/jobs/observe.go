@@ -135,7 +135,7 @@ func (s *Store) reap(dir string, r *Record) error {
 	if readRun(dir, signalFile, &sig) == nil {
 		status, reason = StatusKilled, ReasonSignalled
 	}
-	end, err := newEnd(status, reason, "reaper")
+	end, err := newEnd(status, reason, byReaper)
 	if err != nil {
 		return err
 	}

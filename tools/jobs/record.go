@@ -233,8 +233,8 @@ func (s *Store) finish(dir string, generation int, end *End) error {
 		return err
 	case had != nil:
 		return ErrEnded
-	case r.Generation != generation:
-		return ErrSuperseded
+	case r.Generation != generation, r.Suspended && end.By == byReaper:
+		return ErrSuperseded // it was resumed, or suspended itself between the look and now
 	}
 	end.FinishedAt, end.Generation = s.now(), generation
 	return publish(dir, endFile, end)

@@ -245,7 +245,7 @@ func (s *Store) spawnFailed(id string, generation int, cause error) error {
 	})
 	if err == nil {
 		var end *End
-		if end, err = newEnd(StatusFailed, ReasonSpawnFailed, "producer"); err == nil {
+		if end, err = newEnd(StatusFailed, ReasonSpawnFailed, byProducer); err == nil {
 			if err = s.finish(dir, generation, end); err == nil {
 				s.notify(dir, r, end)
 			}
