@@ -34,6 +34,7 @@ func (a *app) commands() []*cobra.Command {
 		a.compatibilityCommand(),
 		a.doctorCommand(),
 		a.discoverCommand(),
+		a.planCommand(),
 		a.healthCommand(),
 		a.correctCommand(),
 		a.reviewCommand(),

@@ -20,9 +20,18 @@ import (
 // is "", sorted by place.
 func corrections(reg *store.Registry, agent string) ([]store.Stated, error) {
 	all, err := reg.Statements(agent)
-	return slices.DeleteFunc(all, func(s store.Stated) bool {
-		return s.Kind != contract.EvidenceUserCorrection || s.UserCorrection == nil
-	}), err
+	return Corrections(all), err
+}
+
+// Corrections returns the corrections among statements.
+func Corrections(statements []store.Stated) []store.Stated {
+	var out []store.Stated
+	for _, s := range statements {
+		if s.Kind == contract.EvidenceUserCorrection && s.UserCorrection != nil {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // NothingToCorrectError says that the reading says already what a correction

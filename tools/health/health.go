@@ -113,7 +113,7 @@ type Run struct {
 
 // Build makes the report.
 func Build(r *Records, o Options) (*Report, error) {
-	cells, err := cellsOf(r)
+	shown, err := shownCells(r, o)
 	if err != nil {
 		return nil, err
 	}
@@ -121,21 +121,32 @@ func Build(r *Records, o Options) (*Report, error) {
 	if !o.Since.IsZero() {
 		out.Since = o.Since.UTC().Format(time.RFC3339)
 	}
-	var shown []*cell
-	for _, c := range cells {
-		if c.within(o) {
-			shown = append(shown, c)
-		}
-	}
-	if err := sortCells(r.Agents, shown); err != nil {
-		return nil, err
-	}
 	for _, c := range shown {
 		out.Rows = append(out.Rows, c.row())
 	}
 	out.Suggestions = suggestions(r.Agents, shown, o)
 	out.Deviations = deviations(shown)
 	return out, nil
+}
+
+// Suggest returns the suggestions of the report alone.
+func Suggest(r *Records, o Options) ([]Suggestion, error) {
+	shown, err := shownCells(r, o)
+	if err != nil {
+		return nil, err
+	}
+	return suggestions(r.Agents, shown, o), nil
+}
+
+// shownCells are the cells that a report is about, sorted.
+func shownCells(r *Records, o Options) ([]*cell, error) {
+	cells, err := cellsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	shown := slices.DeleteFunc(cells, func(c *cell) bool { return !c.within(o) })
+	sortCells(shown)
+	return shown, nil
 }
 
 // track is the same question to one agent, version after version.
@@ -150,6 +161,7 @@ type track struct {
 type cell struct {
 	track
 	version string
+	parsed  agents.Version
 	runs    []*run // all of them, oldest first
 	since   []*run // those that the report is about
 	before  *cell  // the version before in the track, or nil
@@ -169,6 +181,7 @@ func cellsOf(r *Records) ([]*cell, error) {
 		corrected[c.Observation.Path] = append(corrected[c.Observation.Path], c)
 	}
 	byTrack := map[track]map[string]*cell{}
+	parsed := versionParser(r.Agents)
 	for i := range r.Observations {
 		o := &r.Observations[i]
 		t := track{o.Agent, o.Probe, o.Platform, o.Extensions.Profile, o.Extensions.Provider}
@@ -177,7 +190,11 @@ func cellsOf(r *Records) ([]*cell, error) {
 		}
 		c := byTrack[t][o.CLIVersion]
 		if c == nil {
-			c = &cell{track: t, version: o.CLIVersion}
+			v, err := parsed(o.Agent, o.CLIVersion)
+			if err != nil {
+				return nil, err
+			}
+			c = &cell{track: t, version: o.CLIVersion, parsed: v}
 			byTrack[t][o.CLIVersion] = c
 		}
 		c.runs = append(c.runs, &run{o, corrected[o.Path]})
@@ -191,9 +208,7 @@ func cellsOf(r *Records) ([]*cell, error) {
 			})
 			cells = append(cells, c)
 		}
-		if err := sortCells(r.Agents, cells); err != nil {
-			return nil, err
-		}
+		sortCells(cells)
 		for i, c := range cells[1:] {
 			c.before = cells[i]
 		}
@@ -202,26 +217,35 @@ func cellsOf(r *Records) ([]*cell, error) {
 	return out, nil
 }
 
+// versionParser reads each version of an agent once.
+func versionParser(known *contract.AgentsFile) func(agent, version string) (agents.Version, error) {
+	type key struct{ agent, version string }
+	done := map[key]agents.Version{}
+	return func(agent, version string) (agents.Version, error) {
+		k := key{agent, version}
+		if v, ok := done[k]; ok {
+			return v, nil
+		}
+		def := known.Agent(agent)
+		if def == nil {
+			return agents.Version{}, fmt.Errorf("counting the runs: %s has observations but no entry in %s", agent, store.AgentsFile)
+		}
+		v, err := agents.ParseToken(def, version)
+		done[k] = v
+		return v, err
+	}
+}
+
 // sortCells sorts by agent, version in its own order, probe and place.
-func sortCells(known *contract.AgentsFile, cells []*cell) error {
-	var failed error
+func sortCells(cells []*cell) {
 	slices.SortFunc(cells, func(a, b *cell) int {
 		if n := cmp.Compare(a.agent, b.agent); n != 0 {
 			return n
 		}
-		agent := known.Agent(a.agent)
-		if agent == nil {
-			failed = fmt.Errorf("counting the runs: %s has observations but no entry in %s", a.agent, store.AgentsFile)
-			return 0
-		}
-		n, err := agents.CompareVersions(agent, a.version, b.version)
-		if err != nil {
-			failed = err
-		}
+		n, _ := a.parsed.Compare(b.parsed) // recorded versions have no product to differ in
 		return cmp.Or(n, cmp.Compare(a.version, b.version), cmp.Compare(a.probe, b.probe), cmp.Compare(a.platform, b.platform),
 			cmp.Compare(a.profile, b.profile), cmp.Compare(a.provider, b.provider))
 	})
-	return failed
 }
 
 // within finds the runs that the report is about, and says whether there are

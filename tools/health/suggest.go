@@ -49,16 +49,21 @@ const (
 
 func suggestions(known *contract.AgentsFile, cells []*cell, o Options) []Suggestion {
 	out := []Suggestion{}
+	type place struct {
+		agent, version string
+		platform       contract.Platform
+	}
+	at := map[place]int{}
 	for _, c := range cells { // sorted by agent and version
 		reasons := c.reasons()
 		if len(reasons) == 0 {
 			continue
 		}
-		i := slices.IndexFunc(out, func(s Suggestion) bool {
-			return s.Agent == c.agent && s.CLIVersion == c.version && s.Platform == c.platform
-		})
-		if i < 0 {
+		p := place{c.agent, c.version, c.platform}
+		i, ok := at[p]
+		if !ok {
 			i = len(out)
+			at[p] = i
 			out = append(out, Suggestion{Agent: c.agent, CLIVersion: c.version, Platform: c.platform})
 		}
 		out[i].Probes = append(out[i].Probes, c.probe)

@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+// Gate says whether the evidence about the Tier 0 agents is fresh enough for a
+// release.
+type Gate struct {
+	SchemaVersion int         `json:"schema_version"`
+	AsOf          string      `json:"as_of"` // UTC, RFC 3339 with Z
+	Agents        []Freshness `json:"agents"`
+}
+
+// Freshness is how old the newest evidence about an agent is.
+type Freshness struct {
+	Agent         string `json:"agent"`
+	FreshnessDays int    `json:"freshness_days"`
+	// LastObservedAt is the newest capture of a release under the production
+	// profile on any platform that was not withdrawn; null without one.
+	LastObservedAt *string `json:"last_observed_at"`
+	Version        string  `json:"version,omitempty"` // of that capture
+	AgeDays        int     `json:"age_days"`          // whole days; 0 without one
+	Stale          bool    `json:"stale"`
+	Reason         string  `json:"reason,omitempty"`
+}
+
+// Passed reports whether a release may go out.
+func (g *Gate) Passed() bool {
+	return !slices.ContainsFunc(g.Agents, func(f Freshness) bool { return f.Stale })
+}
+
+// Check holds the evidence against the freshness limits, of the agents named in
+// o or of all.
+func Check(r *Records, o Options) (*Gate, error) {
+	b, err := newBuilder(r, Options{Agents: o.Agents, Now: o.Now})
+	if err != nil {
+		return nil, err
+	}
+	g := &Gate{SchemaVersion: contract.SchemaVersion, AsOf: o.Now.UTC().Format(time.RFC3339), Agents: []Freshness{}}
+	index := map[string]int{}
+	for i := range r.Agents.Agents {
+		if a := b.wanted(r.Agents.Agents[i].ID); a != nil && a.Tier == 0 {
+			index[a.ID] = len(g.Agents)
+			g.Agents = append(g.Agents, Freshness{Agent: a.ID, FreshnessDays: a.FreshnessDays, Stale: true, Reason: "nothing was captured"})
+		}
+	}
+	for i := range b.counted {
+		c := &b.counted[i]
+		at, ok := index[c.Agent]
+		if !ok || c.Extensions.Profile != contract.ProfileProduction {
+			continue
+		}
+		if f := &g.Agents[at]; f.LastObservedAt == nil || c.Capture.CapturedAt > *f.LastObservedAt {
+			f.LastObservedAt, f.Version = &c.Capture.CapturedAt, c.CLIVersion
+		}
+	}
+	for i := range g.Agents {
+		if err := g.Agents[i].age(o.Now); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+func (f *Freshness) age(now time.Time) error {
+	if f.LastObservedAt == nil {
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339, *f.LastObservedAt)
+	if err != nil {
+		return fmt.Errorf("the age of the evidence about %s: %w", f.Agent, err)
+	}
+	f.AgeDays = int(now.Sub(at).Hours() / 24)
+	f.Stale = at.AddDate(0, 0, f.FreshnessDays).Before(now)
+	f.Reason = ""
+	if f.Stale {
+		f.Reason = fmt.Sprintf("last captured %s, the limit is %d days", at.UTC().Format(time.DateOnly), f.FreshnessDays)
+	}
+	return nil
+}
