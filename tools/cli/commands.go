@@ -42,6 +42,7 @@ func (a *app) commands() []*cobra.Command {
 		a.cacheCommand(),
 		a.handshakeCommand(),
 		a.jobCommand(),
+		a.mcpCommand(),
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
@@ -59,30 +59,15 @@ func (a *app) workArgs(c *cobra.Command) []string {
 		if args[i] == "--" {
 			return append(out, args[i:]...)
 		}
-		flag, whole := ownFlag(c.Flags(), args[i])
-		if flag == nil {
+		name, isFlag := strings.CutPrefix(args[i], "--")
+		name, _, whole := strings.Cut(name, "=")
+		if !isFlag || !slices.Contains(ownFlags, name) {
 			out = append(out, args[i])
-		} else if !whole && flag.NoOptDefVal == "" {
+		} else if flag := c.Flags().Lookup(name); !whole && flag != nil && flag.NoOptDefVal == "" {
 			i++ // its value
 		}
 	}
 	return out
-}
-
-// ownFlag returns the flag of ownFlags that an argument sets; whole says that
-// its value is in the same argument.
-func ownFlag(flags *pflag.FlagSet, arg string) (f *pflag.Flag, whole bool) {
-	name, isFlag := strings.CutPrefix(arg, "--")
-	name, _, whole = strings.Cut(name, "=")
-	if !isFlag {
-		return nil, false
-	}
-	for _, own := range ownFlags {
-		if own == name {
-			return flags.Lookup(name), whole
-		}
-	}
-	return nil, false
 }
 
 func (a *app) jobStore() (*jobs.Store, error) {
