@@ -8,11 +8,13 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
+	"io"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 )
 
 // leakLines are places where a CLI could print a secret, as lines of codex exec
@@ -89,11 +91,15 @@ func TestSecrets(t *testing.T) {
 // recorded reports whether a raw bundle holds one of the words.
 func (w *world) recorded(words []string) bool {
 	w.t.Helper()
-	bundles, err := filepath.Glob(filepath.Join(w.priv, "raw", "*", "*.bundle"))
+	raw, err := private.Open(private.Config{StateDir: w.priv})
 	must(w.t, err)
-	for _, f := range bundles {
-		b, err := os.ReadFile(f)
+	bundles, err := raw.List(w.t.Context())
+	must(w.t, err)
+	for _, m := range bundles {
+		r, err := raw.Open(w.t.Context(), m.SHA256, nil)
 		must(w.t, err)
+		b, err := io.ReadAll(r)
+		must(w.t, errors.Join(err, r.Close()))
 		for _, word := range words {
 			if bytes.Contains(b, []byte(word)) {
 				return true

@@ -19,15 +19,18 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
 	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 )
 
 // Options says what to capture and where.
 type Options struct {
 	Registry *store.Registry
 	StateDir string
-	Targets  []Target
-	Probes   []string // ids, "basic" or "all"
-	Repeat   int
+	// Bucket has the raw bundles; nil for a folder in StateDir.
+	Bucket  private.Bucket
+	Targets []Target
+	Probes  []string // ids, "basic" or "all"
+	Repeat  int
 	// Bin is an installed program to capture instead of a release; then there
 	// is exactly one target without a version.
 	Bin string
@@ -93,7 +96,7 @@ type capturer struct {
 	agentsFile *contract.AgentsFile
 	families   *contract.Families
 	redactor   *redact.Redactor
-	raw        *store.RawStore
+	raw        *private.Store
 	known      *knowledge
 	requests   *requests.Store
 	progress   Progress
@@ -238,7 +241,12 @@ func newCapturer(opts Options) (*capturer, error) {
 	if c.redactor, err = loadRedactor(opts.Registry, c.families); err != nil {
 		return nil, err
 	}
-	if c.raw, err = store.OpenRaw(opts.StateDir); err != nil {
+	policy, err := opts.Registry.Policy()
+	if err != nil {
+		return nil, err
+	}
+	c.raw, err = private.Open(private.Config{StateDir: opts.StateDir, Bucket: opts.Bucket, Recipients: policy.Recipients()})
+	if err != nil {
 		return nil, err
 	}
 	c.requests = requests.Open(opts.StateDir, opts.Registry, opts.Now)
@@ -322,12 +330,12 @@ func (c *capturer) group(ctx context.Context, r *run, cells []Cell) ([]*CellResu
 // publishGroup puts the results of one version into the registry. What a former
 // attempt put there stays as it is.
 func (c *capturer) publishGroup(ctx context.Context, results []*CellResult) error {
-	retained := map[contract.Digest]store.RawMeta{}
+	retained := map[contract.Digest]private.Meta{}
 	for _, res := range results {
 		if res.Observation == nil {
 			continue
 		}
-		meta, err := c.raw.Stat(res.Observation.Capture.RawClientTranscriptSHA256)
+		meta, err := c.raw.Stat(ctx, res.Observation.Capture.RawClientTranscriptSHA256)
 		if err != nil {
 			return err
 		}

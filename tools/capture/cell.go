@@ -17,7 +17,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/expect"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
 	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
-	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
@@ -154,22 +154,18 @@ func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	res.DurationMS = time.Since(start).Milliseconds()
-	if err := c.keepRaw(job, rec); err != nil {
+	if err := c.keepRaw(ctx, job, rec); err != nil {
 		return nil, err
 	}
 	return res, nil
 }
 
 // keepRaw moves the bundle into the private store.
-func (c *capturer) keepRaw(job *cellJob, rec *recorded) error {
-	err := c.raw.Put(rec.bundle, store.RawMeta{
-		SHA256: rec.digest, StoredAt: rec.started.UTC(), RetainUntil: rec.started.Add(store.RawRetention).UTC().Truncate(time.Second),
+func (c *capturer) keepRaw(ctx context.Context, job *cellJob, rec *recorded) error {
+	return c.raw.Keep(ctx, rec.bundle, private.Meta{
+		SHA256: rec.digest, StoredAt: rec.started.UTC(), RetainUntil: rec.started.Add(private.Retention).UTC().Truncate(time.Second),
 		Agent: job.cell.Agent, CLIVersion: job.version.Version.Token, Probe: job.cell.Probe,
-	})
-	if err != nil {
-		return err
-	}
-	return os.Remove(rec.bundle)
+	}, rec.background)
 }
 
 // derive turns a recorded run into a result.
@@ -200,7 +196,7 @@ func (c *capturer) derive(job *cellJob, rec *recorded) (*CellResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	res.Redaction = clean.status
+	rec.background, res.Redaction = clean.background, clean.status
 	if clean.status != contract.RedactionPassed {
 		res.Verdict, res.Problem = contract.VerdictRedactionFailed, clean.why
 		return res, nil

@@ -45,6 +45,9 @@ type recorded struct {
 	// unexpected describes requests that the scenario does not answer, without
 	// their content.
 	unexpected []string
+	// background goes with the bundle into the private store; nil when the run
+	// was not redacted.
+	background *Background
 	// fault is what changed the run on its way to the recorder, nil for nothing.
 	fault   *fault.Injector
 	ws      *workspace

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 )
 
 // now is the time of every test.
@@ -87,12 +88,12 @@ func stubShape(name string) *contract.Shape {
 }
 
 // retained says that the raw bundles of the results are in the private store.
-func retained(results []*CellResult) map[contract.Digest]store.RawMeta {
-	out := map[contract.Digest]store.RawMeta{}
+func retained(results []*CellResult) map[contract.Digest]private.Meta {
+	out := map[contract.Digest]private.Meta{}
 	for _, r := range results {
 		if r.Observation != nil {
 			raw := r.Observation.Capture.RawClientTranscriptSHA256
-			out[raw] = store.RawMeta{SHA256: raw, Bytes: 1, RetainUntil: now.Add(store.RawRetention)}
+			out[raw] = private.Meta{SHA256: raw, Bytes: 1, RetainUntil: now.Add(private.Retention)}
 		}
 	}
 	return out

@@ -11,12 +11,13 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/errorcase"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 )
 
 // publish puts the results of one agent version into the registry, all at once
 // (docs/decisions/0002). Results whose redaction did not pass are left out.
 // after, if not nil, adds what follows from the new records.
-func publish(ctx context.Context, reg *store.Registry, results []*CellResult, retained map[contract.Digest]store.RawMeta, after func(*store.Transaction, []store.Observed) error) error {
+func publish(ctx context.Context, reg *store.Registry, results []*CellResult, retained map[contract.Digest]private.Meta, after func(*store.Transaction, []store.Observed) error) error {
 	tx, err := reg.Begin(ctx)
 	if err != nil {
 		return err
@@ -56,7 +57,7 @@ func publish(ctx context.Context, reg *store.Registry, results []*CellResult, re
 
 // stage stages the records of one result. Staging it again after a crash gives
 // the same records; isNew is false when they are in the registry already.
-func stage(tx *store.Transaction, r *CellResult, retained map[contract.Digest]store.RawMeta) (added store.Observed, isNew bool, err error) {
+func stage(tx *store.Transaction, r *CellResult, retained map[contract.Digest]private.Meta) (added store.Observed, isNew bool, err error) {
 	o := *r.Observation
 	fam, content := o.ProtocolFamily, o.Extensions.FixtureSHA256
 	files, places, err := derivedFiles(tx, r, fam, content)
@@ -165,7 +166,7 @@ func fixturePlace(tx *store.Transaction, f contract.ProtocolFamily, sig, content
 
 // evidenceFor links an observation to its fixture and to the retained raw
 // bundle (spec "Validity Levels").
-func evidenceFor(o *contract.Observation, place string, sum contract.Digest, retained map[contract.Digest]store.RawMeta) ([]byte, error) {
+func evidenceFor(o *contract.Observation, place string, sum contract.Digest, retained map[contract.Digest]private.Meta) ([]byte, error) {
 	raw := retained[o.Capture.RawClientTranscriptSHA256]
 	until := raw.RetainUntil.UTC().Format(time.RFC3339)
 	return contract.Encode(&contract.Evidence{

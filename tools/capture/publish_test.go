@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 )
 
 // content returns every file of a registry's record folders.
@@ -148,7 +149,7 @@ func TestEvidencePinsTheObservation(t *testing.T) {
 	reg := newRegistry(t)
 	r := result("0.133.0", "s", "a")
 	raw := r.Observation.Capture.RawClientTranscriptSHA256
-	must(t, publish(t.Context(), reg, []*CellResult{r}, map[contract.Digest]store.RawMeta{raw: {SHA256: raw, Bytes: 7, RetainUntil: now.Add(store.RawRetention)}}, nil))
+	must(t, publish(t.Context(), reg, []*CellResult{r}, map[contract.Digest]private.Meta{raw: {SHA256: raw, Bytes: 7, RetainUntil: now.Add(private.Retention)}}, nil))
 	files, err := reg.Walk("evidence", ".json")
 	must(t, err)
 	if len(files) != 1 {

@@ -39,6 +39,17 @@ type sanitized struct {
 	// masked are words that the vocabulary does not have, words the same as the
 	// CLI spelled them: what a review is about, if it is about words.
 	masked, words []string
+	// background is what sanitizing the same bytes again takes.
+	background *Background
+}
+
+// Background is what sanitizing a raw bundle again takes beside its bytes. The
+// private store encrypts it with them.
+type Background struct {
+	Dialect string       `json:"dialect"` // as detected; that of a launch may differ
+	Input   redact.Input `json:"input"`
+	// Words are those that a person found public.
+	Words []string `json:"words,omitempty"`
 }
 
 // sanitize redacts a raw transcript and proves that every reader sees the same
@@ -50,7 +61,9 @@ func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcr
 		Secrets: rec.secrets, Cwd: rec.ws.cwd, Home: rec.ws.home, TempDir: rec.ws.tmp,
 		PromptOnStdin: rec.launch.StdinMode == contract.StdinText,
 	}
+	background := &Background{Dialect: d.ID, Input: in}
 	out, err := sanitizeAs(c.families, c.redactor, raw, d, job.agent.ID, in)
+	out.background = background
 	if err != nil || out.status != contract.RedactionReview || len(out.words) == 0 || !c.opts.AskAll {
 		return out, err
 	}
@@ -62,7 +75,9 @@ func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcr
 	if err != nil {
 		return out, err
 	}
-	return sanitizeAs(c.families, r, raw, d, job.agent.ID, in)
+	out, err = sanitizeAs(c.families, r, raw, d, job.agent.ID, in)
+	background.Words, out.background = words, background
+	return out, err
 }
 
 // sanitizeAs is sanitize for whoever knows what the redactor needs to know.

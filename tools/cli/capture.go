@@ -165,6 +165,9 @@ func (a *app) captureOptions(f *captureFlags, args []string) (capture.Options, e
 		Now: a.env.Now, LookupEnv: a.lookupEnv, Refresh: matrix.Refresh,
 		Install: a.installOptions(), Runner: a.runner(), WorkflowRunURL: a.workflowRun(),
 	}
+	if opts.Bucket, err = a.bucket(); err != nil {
+		return opts, err
+	}
 	if opts.Ask, err = a.prompter(f.ask); err != nil {
 		return opts, err
 	}

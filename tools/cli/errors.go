@@ -15,6 +15,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/external"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
@@ -27,6 +28,9 @@ func classifyTool(err error) (code int, hint string) {
 	var file *agents.FileError
 	var broken *store.BrokenError
 	var adapter *external.Error
+	var expired *private.ExpiredError
+	var locked *private.LockedError
+	var alone *private.NoRecipientError
 	switch {
 	case errors.As(err, &agent):
 		if agent.Suggestion != "" {
@@ -44,6 +48,12 @@ func classifyTool(err error) (code int, hint string) {
 		return ExitCannotKnow, "free some space, for example with agent-contracts cache prune --keep-versions 1, and run the same command again"
 	case cannotInstall(err):
 		return ExitCannotKnow, ""
+	case errors.As(err, &expired):
+		return ExitCannotKnow, "capture --like OBSERVATION repeats the run"
+	case errors.As(err, &locked):
+		return ExitCannotKnow, "name a maintainer's age identity file in " + identityVariable
+	case errors.As(err, &alone):
+		return ExitUsage, "add age_recipients to maintainers in registry/policy.json"
 	case errors.As(err, &file):
 		return ExitUsage, validateHint(file.Name)
 	case errors.As(err, &broken):

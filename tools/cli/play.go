@@ -116,11 +116,8 @@ func (a *app) library(f *playFlags) (*play.Library, error) {
 	}
 	lib := &play.Library{Registry: reg, Dir: a.env.Dir}
 	if f.raw {
-		state, err := store.StateDir(a.env.Getenv)
-		if err != nil {
-			return nil, err
-		}
-		lib.Raw, err = store.OpenRaw(state)
+		var err error
+		lib.Raw, err = a.privateStore(reg)
 		return lib, err
 	}
 	return lib, nil

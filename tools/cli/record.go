@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	agentcontracts "github.com/nexu-io/open-design-agent-contracts"
 	"github.com/nexu-io/open-design-agent-contracts/tools/record"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
@@ -98,7 +101,7 @@ type keeper struct {
 	app     *app
 	cli     string
 	started time.Time
-	raw     *store.RawStore // nil for a file of the user's
+	raw     *private.Store // nil for a file of the user's
 	place   string
 	bundle  *transcript.BundleWriter
 }
@@ -106,16 +109,14 @@ type keeper struct {
 func (k *keeper) begin(out string) error {
 	k.started, k.place = k.app.env.Now(), out
 	if out == "" {
-		state, err := store.StateDir(k.app.env.Getenv)
-		if err != nil {
-			return &Exit{Code: ExitCannotKnow, Err: err}
+		reg, err := k.app.open()
+		if err != nil { // the shim works in any folder
+			reg = store.Embedded(agentcontracts.Files())
 		}
-		if k.raw, err = store.OpenRaw(state); err != nil {
+		if k.raw, err = k.app.privateStore(reg); err != nil {
 			return err
 		}
-		if k.place, err = k.raw.Begin(); err != nil {
-			return err
-		}
+		k.place = k.raw.Begin()
 	}
 	var err error
 	if k.bundle, err = transcript.CreateBundle(k.place); errors.Is(err, fs.ErrExist) {
@@ -129,11 +130,11 @@ func (k *keeper) keep() error {
 	if err != nil || k.raw == nil {
 		return err
 	}
-	err = k.raw.Keep(k.place, store.RawMeta{
-		SHA256: digest, StoredAt: k.started.UTC(), RetainUntil: k.started.Add(store.RawRetention).UTC().Truncate(time.Second), Agent: k.cli,
-	})
+	err = k.raw.Keep(context.Background(), k.place, private.Meta{
+		SHA256: digest, StoredAt: k.started.UTC(), RetainUntil: k.started.Add(private.Retention).UTC().Truncate(time.Second), Agent: k.cli,
+	}, nil)
 	if err == nil {
-		k.place = string(digest) + " " + k.raw.Path(digest)
+		k.place = string(digest) + " in the private store"
 	}
 	return err
 }

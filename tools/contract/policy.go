@@ -21,6 +21,15 @@ type Maintainer struct {
 	AgeRecipients []string `json:"age_recipients,omitempty"`
 }
 
+// Recipients returns the public keys of all maintainers.
+func (p *Policy) Recipients() []string {
+	var out []string
+	for _, m := range p.Maintainers {
+		out = append(out, m.AgeRecipients...)
+	}
+	return out
+}
+
 // Maintains reports whether a handle may attest, promote and withdraw.
 func (p *Policy) Maintains(handle string) bool {
 	return len(p.Maintainers) == 0 || slices.ContainsFunc(p.Maintainers, func(m Maintainer) bool { return m.Handle == handle })

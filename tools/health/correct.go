@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"reflect"
 	"slices"
@@ -97,28 +96,15 @@ func Correct(ctx context.Context, reg *store.Registry, place string, u contract.
 
 // stage writes the record at the first free millisecond from now on.
 func stage(tx *store.Transaction, reg *store.Registry, e *contract.Evidence, now time.Time) (string, error) {
-	path := ""
-	for ; ; now = now.Add(time.Millisecond) {
-		path = store.EvidencePath(e.Agent, e.CLIVersion, e.Platform, now, e.Probe)
-		if !tx.Has(path) {
-			break
-		}
-	}
-	e.RecordedAt = now.UTC().Format("2006-01-02T15:04:05.000Z")
-	record, err := contract.Encode(e)
+	path, record, err := tx.AddStatement(e, now)
 	if err != nil {
 		return "", err
 	}
-	if problems := contract.Validate(contract.KindEvidence, path, record); contract.HasErrors(problems) {
-		return "", fmt.Errorf("the correction does not validate: %s", problems[0])
-	}
-	if err := leaks(reg, record); err != nil {
-		return "", err
-	}
-	return path, tx.Write(path, record)
+	return path, Leaks(reg, record)
 }
 
-func leaks(reg *store.Registry, record []byte) error {
+// Leaks scans a record that people wrote text for. Its error is a *LeakError.
+func Leaks(reg *store.Registry, record []byte) error {
 	families, err := reg.Families()
 	if err != nil {
 		return err

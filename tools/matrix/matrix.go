@@ -21,7 +21,7 @@ const Path = "registry/support-matrix.json"
 
 // The places of what people decided and of what discovery found.
 const (
-	PolicyPath     = "registry/policy.json"
+	PolicyPath     = store.PolicyFile
 	LatestSeenPath = "registry/latest-seen.json"
 )
 

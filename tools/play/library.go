@@ -3,9 +3,11 @@ package play
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
@@ -23,7 +26,7 @@ type Library struct {
 	Registry *store.Registry
 	// Raw is the private store, for playing the original chunks; nil plays
 	// fixtures only.
-	Raw *store.RawStore
+	Raw *private.Store
 	// Dir is where relative file names start.
 	Dir string
 
@@ -120,6 +123,16 @@ func observation(b []byte) *contract.Observation {
 	return o
 }
 
+// bundle returns a raw bundle in clear.
+func (l *Library) bundle(d contract.Digest) ([]byte, error) {
+	r, err := l.Raw.Open(context.Background(), d, nil)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(r)
+	return b, errors.Join(err, r.Close())
+}
+
 // Recorded opens the run of a record.
 func (l *Library) Recorded(o *store.Observed) (*Named, error) {
 	if l.Raw == nil {
@@ -133,7 +146,7 @@ func (l *Library) Recorded(o *store.Observed) (*Named, error) {
 	if d == "" {
 		return nil, &NameError{o.Path, "no raw bundle was recorded for it"}
 	}
-	b, err := os.ReadFile(l.Raw.Path(d))
+	b, err := l.bundle(d)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &NameError{o.Path, fmt.Sprintf("its raw bundle %s is not in the private store of this machine", d.Short())}
 	}

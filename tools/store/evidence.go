@@ -1,8 +1,10 @@
 package store
 
 import (
+	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
@@ -91,4 +93,24 @@ func (r *Registry) Statements(agent string) ([]Stated, error) {
 		}
 	}
 	return out, nil
+}
+
+// AddStatement stages a statement about an observation at the first free
+// millisecond from now on, which becomes the time of the record. It returns its
+// place and content.
+func (t *Transaction) AddStatement(e *contract.Evidence, now time.Time) (place string, content []byte, err error) {
+	for ; ; now = now.Add(time.Millisecond) {
+		place = EvidencePath(e.Agent, e.CLIVersion, e.Platform, now, e.Probe)
+		if !t.Has(place) {
+			break
+		}
+	}
+	e.RecordedAt = now.UTC().Format("2006-01-02T15:04:05.000Z")
+	if content, err = contract.Encode(e); err != nil {
+		return "", nil, err
+	}
+	if problems := contract.Validate(contract.KindEvidence, place, content); contract.HasErrors(problems) {
+		return "", nil, fmt.Errorf("the statement does not validate: %s", problems[0])
+	}
+	return place, content, t.Write(place, content)
 }

@@ -3,8 +3,8 @@
 // (FINE-PRINT 3), that writes are atomic, and that a crash at any moment leaves
 // the registry as it was before or after a transaction, never between.
 //
-// It also owns the private side, outside every registry: the raw store and the
-// folders of runs (FINE-PRINT 26).
+// It also says where the private side is, outside every registry (FINE-PRINT
+// 26); what lies there is encrypted and belongs to package private.
 package store
 
 import (
@@ -26,6 +26,9 @@ const AgentsFile = "registry/agents.json"
 
 // FamiliesFile has the rules of every protocol family and dialect.
 const FamiliesFile = "registry/families.json"
+
+// PolicyFile has what people decided (FINE-PRINT 2).
+const PolicyFile = "registry/policy.json"
 
 // Registry is a registry opened for reading; on-disk ones can be written by a
 // Transaction. Paths in a registry are relative and use forward slashes.
@@ -159,6 +162,16 @@ func Decode(rel string, b []byte, v any) error {
 func (r *Registry) Families() (*contract.Families, error) {
 	f := &contract.Families{}
 	return f, r.ReadJSON(FamiliesFile, f)
+}
+
+// Policy returns what people decided; nothing where the registry has no such
+// file.
+func (r *Registry) Policy() (*contract.Policy, error) {
+	p := &contract.Policy{}
+	if !r.Exists(PolicyFile) {
+		return p, nil
+	}
+	return p, r.ReadJSON(PolicyFile, p)
 }
 
 // Shape returns the shape with the signature, or an error that wraps

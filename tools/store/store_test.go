@@ -204,43 +204,6 @@ func assertClean(t *testing.T, r *Registry) {
 	}
 }
 
-func TestRawStore(t *testing.T) {
-	s, err := OpenRaw(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "b")
-	mustWrite(t, file, "raw bytes")
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	meta := RawMeta{SHA256: contract.Sum([]byte("raw bytes")), StoredAt: now, RetainUntil: now.Add(RawRetention)}
-	if err := s.Put(file, meta); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(s.Path(meta.SHA256))
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Fatalf("bundle: %v, %v, want mode 0600", info, err)
-	}
-	if info, err := os.Stat(s.dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Fatalf("store: %v, %v, want mode 0700", info, err)
-	}
-	shorter := meta
-	shorter.RetainUntil = now
-	if err := s.Put(file, shorter); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := s.Stat(meta.SHA256); err != nil || !got.RetainUntil.Equal(meta.RetainUntil) || got.Bytes != 9 {
-		t.Fatalf("Stat = %+v, %v: the later retention date must stay", got, err)
-	}
-	wrong := meta
-	wrong.SHA256 = contract.Sum([]byte("other"))
-	if err := s.Put(file, wrong); err == nil {
-		t.Fatal("a bundle with another hash was stored")
-	}
-	if _, err := s.Stat(wrong.SHA256); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("Stat of an absent bundle = %v", err)
-	}
-}
-
 func TestPaths(t *testing.T) {
 	d := contract.Sum([]byte("x"))
 	at := time.Date(2026, 6, 27, 10, 0, 0, 123e6, time.UTC)
@@ -282,36 +245,5 @@ func TestCreateMakesARegistryWithoutClaims(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Dir(dir))
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("beside the registry: %v, %v", entries, err)
-	}
-}
-
-// A recording that is begun gets its name when it is kept, with its bytes as
-// they are.
-func TestRawBeginAndKeep(t *testing.T) {
-	raw, err := OpenRaw(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	place, err := raw.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	content := []byte("what passed")
-	if err := os.WriteFile(place, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	digest := contract.Sum(content)
-	if err := raw.Keep(place, RawMeta{SHA256: digest, Agent: "codex"}); err != nil {
-		t.Fatal(err)
-	}
-	kept, err := os.ReadFile(raw.Path(digest))
-	if err != nil || string(kept) != string(content) {
-		t.Errorf("kept %q (%v)", kept, err)
-	}
-	if m, err := raw.Stat(digest); err != nil || m.Bytes != int64(len(content)) || m.Agent != "codex" {
-		t.Errorf("known of it: %+v (%v)", m, err)
-	}
-	if _, err := os.Stat(place); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is still where it was begun: %v", err)
 	}
 }

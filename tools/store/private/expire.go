@@ -1,0 +1,60 @@
+package private
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// Expire removes the bundles whose time is over and keeps what is known of
+// them, their hash above all. dry only says what it would remove. It can be
+// interrupted anywhere and repeated.
+func (s *Store) Expire(ctx context.Context, now time.Time, dry bool) ([]Meta, error) {
+	all, err := s.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Meta
+	for _, m := range all {
+		if m.ExpiredAt != nil || m.RetainUntil.After(now) {
+			continue
+		}
+		if !dry {
+			if err := s.expire(ctx, &m, now); err != nil {
+				return out, fmt.Errorf("removing raw bundle %s: %w", m.SHA256.Short(), err)
+			}
+		}
+		out = append(out, m)
+	}
+	if dry {
+		return out, nil
+	}
+	return out, s.sweep(now)
+}
+
+// expire removes the bundle first: what says that it is gone must be true.
+func (s *Store) expire(ctx context.Context, m *Meta, now time.Time) error {
+	if err := s.bucket.Delete(ctx, sealedName(m.SHA256)); err != nil {
+		return err
+	}
+	at := now.UTC().Truncate(time.Second)
+	m.ExpiredAt = &at
+	return s.putMeta(ctx, *m)
+}
+
+// abandoned is how old a half-written file is before its writer counts as dead.
+const abandoned = 24 * time.Hour
+
+// sweep removes what writers that were killed left: ciphertexts on their way
+// after a day, recordings when a bundle of their age would go too.
+func (s *Store) sweep(now time.Time) error {
+	sealed, err1 := filepath.Glob(filepath.Join(s.begun, "*.age"))
+	begun, err2 := filepath.Glob(filepath.Join(s.begun, "*.bundle"))
+	err := errors.Join(err1, err2, removeOld(sealed, now.Add(-abandoned)), removeOld(begun, now.Add(-Retention)))
+	if s.folder != nil {
+		err = errors.Join(err, s.folder.sweep(now.Add(-abandoned)))
+	}
+	return err
+}

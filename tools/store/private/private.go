@@ -1,0 +1,359 @@
+// Package private owns the private store: the raw bundles of captures, by the
+// hash of their bytes, each encrypted with age to the maintainers' keys and to
+// the key of the machine that made it (DESIGN D13). The ciphertexts lie in a
+// Bucket: a folder, or S3-compatible storage (package s3). A bundle is in clear
+// only inside the private state folder, while it is being recorded.
+package private
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"filippo.io/age"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+)
+
+// Retention is how long a raw bundle is kept at least.
+const Retention = 180 * 24 * time.Hour
+
+// Meta says what a raw bundle is and how long it is kept. It holds nothing raw
+// and outlives the bundle.
+type Meta struct {
+	SHA256      contract.Digest `json:"sha256"` // of the bundle in clear
+	Bytes       int64           `json:"bytes"`
+	StoredAt    time.Time       `json:"stored_at"`
+	RetainUntil time.Time       `json:"retain_until"`
+	Agent       string          `json:"agent"`
+	CLIVersion  string          `json:"cli_version"`
+	Probe       string          `json:"probe"`
+	// ExpiredAt is when the bundle was removed; nil while it is there.
+	ExpiredAt *time.Time `json:"expired_at,omitempty"`
+}
+
+// Config says where a private store is and who reads it.
+type Config struct {
+	// StateDir is the private state folder (store.StateDir).
+	StateDir string
+	// Bucket has the ciphertexts; nil is the folder raw in StateDir.
+	Bucket Bucket
+	// Recipients are the maintainers' public keys. A bucket of the caller's needs
+	// one: with the machine alone its content would be lost.
+	Recipients []string
+	// Identities read what the key of this machine does not.
+	Identities []age.Identity
+}
+
+// Store is a private store. It is safe for use by several processes.
+type Store struct {
+	bucket     Bucket
+	folder     *Folder // nil unless it is the default bucket
+	begun      string
+	recipients []age.Recipient
+	identities []age.Identity
+}
+
+// NoRecipientError says that nobody but this machine could read a shared
+// bucket.
+type NoRecipientError struct{}
+
+// Error implements error.
+func (*NoRecipientError) Error() string {
+	return "no maintainer has a key: what only this machine can read must not go to a shared private store"
+}
+
+// Open opens a private store and makes what it needs on first use.
+func Open(c Config) (*Store, error) {
+	// The state folder itself may be walked through, not listed: children of
+	// another user have their workspaces below it.
+	if err := os.MkdirAll(c.StateDir, 0o711); err != nil {
+		return nil, fmt.Errorf("opening the private store: %w", err)
+	}
+	s := &Store{bucket: c.Bucket, begun: filepath.Join(c.StateDir, "begun")}
+	if s.bucket == nil {
+		f, err := NewFolder(filepath.Join(c.StateDir, "raw"))
+		if err != nil {
+			return nil, err
+		}
+		s.bucket, s.folder = f, f
+	} else if len(c.Recipients) == 0 {
+		return nil, &NoRecipientError{}
+	}
+	if err := errors.Join(os.MkdirAll(s.begun, 0o700), os.Chmod(s.begun, 0o700)); err != nil {
+		return nil, fmt.Errorf("opening the private store: %w", err)
+	}
+	own, err := machineIdentity(c.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	if s.recipients, err = recipients(c.Recipients); err != nil {
+		return nil, err
+	}
+	s.recipients = append(s.recipients, own.Recipient())
+	s.identities = append(slices.Clone(c.Identities), own)
+	return s, nil
+}
+
+func sealedName(d contract.Digest) string { return d.Hex()[:2] + "/" + d.Hex() + ".age" }
+func metaName(d contract.Digest) string   { return d.Hex()[:2] + "/" + d.Hex() + ".json" }
+
+// Begin returns the place of a new bundle for a recording that ends with Keep.
+// One that never does stays there, readable up to where it was cut, until it is
+// as old as a bundle may become.
+func (s *Store) Begin() string { return filepath.Join(s.begun, rand.Text()+".bundle") }
+
+// Keep encrypts the finished bundle file into the store and removes the file.
+// Its bytes must hash to meta.SHA256. background is what whoever derives the
+// sanitized transcript again must know beside the bundle; it is encrypted with
+// it. A bundle that is there already keeps the later retention date.
+func (s *Store) Keep(ctx context.Context, bundle string, meta Meta, background any) error {
+	err := s.keep(ctx, bundle, meta, background)
+	if err != nil {
+		return fmt.Errorf("storing a raw bundle: %w", err)
+	}
+	return os.Remove(bundle)
+}
+
+func (s *Store) keep(ctx context.Context, bundle string, meta Meta, background any) error {
+	info, err := os.Stat(bundle)
+	if err != nil {
+		return err
+	}
+	meta.Bytes, meta.ExpiredAt = info.Size(), nil
+	old, err := s.Stat(ctx, meta.SHA256)
+	switch {
+	case err == nil && old.RetainUntil.After(meta.RetainUntil):
+		meta.RetainUntil = old.RetainUntil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	sealed := filepath.Join(s.begun, rand.Text()+".age")
+	defer func() { _ = os.Remove(sealed) }()
+	if err := s.seal(bundle, sealed, meta.SHA256, background); err != nil {
+		return err
+	}
+	if err := s.putFile(ctx, sealedName(meta.SHA256), sealed); err != nil {
+		return err
+	}
+	return s.putMeta(ctx, meta) // last: what it tells of is there
+}
+
+// seal encrypts a bundle: one line of JSON, the background, then its bytes.
+func (s *Store) seal(bundle, to string, want contract.Digest, background any) error {
+	head, err := json.Marshal(background)
+	if err != nil {
+		return err
+	}
+	in, err := os.Open(bundle)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = out.Close() }()
+	w, err := age.Encrypt(out, s.recipients...)
+	if err != nil {
+		return fmt.Errorf("encrypting: %w", err)
+	}
+	sum := sha256.New()
+	if _, err = w.Write(append(head, '\n')); err == nil {
+		_, err = io.Copy(w, io.TeeReader(in, sum))
+	}
+	if err = errors.Join(err, w.Close(), out.Close()); err != nil {
+		return fmt.Errorf("encrypting: %w", err)
+	}
+	if digestOf(sum) != want {
+		return errors.New("its bytes are not those that were recorded")
+	}
+	return nil
+}
+
+func digestOf(h hash.Hash) contract.Digest {
+	return contract.Digest(fmt.Sprintf("sha256:%x", h.Sum(nil)))
+}
+
+func (s *Store) putFile(ctx context.Context, name, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return s.bucket.Put(ctx, name, f, info.Size())
+}
+
+func (s *Store) putMeta(ctx context.Context, meta Meta) error {
+	b, err := contract.Encode(meta)
+	if err != nil {
+		return err
+	}
+	return s.bucket.Put(ctx, metaName(meta.SHA256), bytes.NewReader(b), int64(len(b)))
+}
+
+// Stat returns what is known of a bundle, or an error that wraps
+// fs.ErrNotExist. A bundle that expired is known still.
+func (s *Store) Stat(ctx context.Context, d contract.Digest) (Meta, error) {
+	m, err := s.meta(ctx, metaName(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("raw bundle %s is not in the private store: %w", d.Short(), fs.ErrNotExist)
+	}
+	if err == nil && m.SHA256 != d {
+		return m, fmt.Errorf("reading the private store: %s is about another bundle", metaName(d))
+	}
+	return m, err
+}
+
+func (s *Store) meta(ctx context.Context, name string) (Meta, error) {
+	var m Meta
+	r, err := s.bucket.Get(ctx, name)
+	if err != nil {
+		return m, err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, 1<<20))
+	if err = errors.Join(err, r.Close()); err != nil {
+		return m, fmt.Errorf("reading the private store: %w", err)
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return m, fmt.Errorf("reading the private store: %s: %w", name, err)
+	}
+	return m, nil
+}
+
+// ExpiredError says that a bundle was removed when its time was over.
+type ExpiredError struct{ Meta Meta }
+
+// Error implements error.
+func (e *ExpiredError) Error() string {
+	return fmt.Sprintf("raw bundle %s expired and was removed at %s", e.Meta.SHA256.Short(), e.Meta.ExpiredAt.UTC().Format(time.RFC3339))
+}
+
+// LockedError says that no key that is at hand opens a bundle.
+type LockedError struct{ SHA256 contract.Digest }
+
+// Error implements error.
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("no key on this machine opens raw bundle %s", e.SHA256.Short())
+}
+
+// maxBackground bounds the first line of a sealed bundle.
+const maxBackground = 64 << 20
+
+// Open fetches a bundle, decrypts it and returns it in clear, after it has put
+// its background into v (nil to leave that out). Reading to the end fails when
+// the bytes are not those of the hash. Errors: one that wraps fs.ErrNotExist,
+// *ExpiredError, *LockedError.
+func (s *Store) Open(ctx context.Context, d contract.Digest, v any) (io.ReadCloser, error) {
+	m, err := s.Stat(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if m.ExpiredAt != nil {
+		return nil, &ExpiredError{m}
+	}
+	sealed, err := s.bucket.Get(ctx, sealedName(d))
+	if err != nil {
+		return nil, fmt.Errorf("fetching raw bundle %s: %w", d.Short(), err)
+	}
+	clear, err := s.unseal(sealed, d, v)
+	if err != nil {
+		return nil, errors.Join(err, sealed.Close())
+	}
+	return clear, nil
+}
+
+func (s *Store) unseal(sealed io.ReadCloser, d contract.Digest, v any) (io.ReadCloser, error) {
+	r, err := age.Decrypt(sealed, s.identities...)
+	var none *age.NoIdentityMatchError
+	if errors.As(err, &none) {
+		return nil, &LockedError{d}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decrypting raw bundle %s: %w", d.Short(), err)
+	}
+	br := bufio.NewReader(r)
+	head, err := firstLine(br)
+	if err == nil && v != nil {
+		err = json.Unmarshal(head, v)
+	}
+	if err != nil { // its text may quote what is raw
+		return nil, fmt.Errorf("decrypting raw bundle %s: it does not start with its background", d.Short())
+	}
+	return &opened{Reader: br, sealed: sealed, sum: sha256.New(), want: d}, nil
+}
+
+func firstLine(r *bufio.Reader) ([]byte, error) {
+	var head []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		head = append(head, part...)
+		if err == nil || !errors.Is(err, bufio.ErrBufferFull) {
+			return head, err
+		}
+		if len(head) > maxBackground {
+			return nil, bufio.ErrTooLong
+		}
+	}
+}
+
+// opened is a bundle in clear that holds its bytes against its hash.
+type opened struct {
+	io.Reader
+	sealed io.Closer
+	sum    hash.Hash
+	want   contract.Digest
+}
+
+// Read implements io.Reader.
+func (o *opened) Read(b []byte) (int, error) {
+	n, err := o.Reader.Read(b)
+	o.sum.Write(b[:n])
+	if errors.Is(err, io.EOF) && digestOf(o.sum) != o.want {
+		return n, fmt.Errorf("raw bundle %s: its bytes are not those that were recorded", o.want.Short())
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (o *opened) Close() error { return o.sealed.Close() }
+
+// List returns what is known of every bundle, expired ones too, by hash.
+func (s *Store) List(ctx context.Context) ([]Meta, error) {
+	names, err := s.bucket.List(ctx, "")
+	if err != nil {
+		return nil, fmt.Errorf("listing the private store: %w", err)
+	}
+	var out []Meta
+	for _, n := range names {
+		if !strings.HasSuffix(n, ".json") {
+			continue
+		}
+		m, err := s.meta(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b Meta) int { return cmp.Compare(a.SHA256, b.SHA256) })
+	return out, nil
+}
