@@ -215,15 +215,7 @@ func TestResume(t *testing.T) {
 	if r == nil || r.Settled() {
 		t.Error("a bisection that broke off has nothing left to capture")
 	}
-	for _, v := range captured.captured { // a real capturer publishes
-		for _, obs := range captured.obs[v] {
-			b, err := contract.Encode(obs.Observation)
-			must(t, err)
-			p := filepath.Join(o.Registry.Dir(), filepath.FromSlash(obs.Path))
-			must(t, os.MkdirAll(filepath.Dir(p), 0o755))
-			must(t, os.WriteFile(p, b, 0o644))
-		}
-	}
+	keep(t, o.Registry, captured, captured.captured...) // a real capturer publishes
 	before := len(captured.captured)
 	delete(captured.fail, broken)
 	got, err := Run(t.Context(), o)

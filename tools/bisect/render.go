@@ -113,9 +113,9 @@ func (t *TrackReport) write(p *page) {
 		p.rows(rows)
 	}
 	if len(t.Changes) > 0 {
-		rows := [][]string{{"change", "verdict", "signals"}}
+		rows := [][]string{{"change", "for a reader", "for the consumer", "signals"}}
 		for _, c := range t.Changes {
-			rows = append(rows, []string{c.span(), string(c.Verdict), signals(c.Signals, 12)})
+			rows = append(rows, []string{c.span(), string(c.Reader), string(c.Verdict), signals(c.Signals, 12)})
 		}
 		p.rows(rows)
 	} else if len(t.Timeline) > 0 {

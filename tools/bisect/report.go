@@ -68,6 +68,10 @@ type Change struct {
 	Between []string `json:"between"`
 	Open    bool     `json:"open"`
 
+	// Reader is the verdict for any reader that was written for From, by the
+	// signals alone; Verdict is the one for the pinned consumer, whose reading
+	// of To decides where there is one.
+	Reader  contract.Verdict `json:"reader"`
 	Verdict contract.Verdict `json:"verdict"`
 	Signals []compare.Signal `json:"signals"`
 	// Evidence are the places of the two observations.
@@ -200,7 +204,7 @@ func (d *differ) change(a, b *store.Observed) (*Change, error) {
 	}
 	res := compare.Runs(older, newer, d.families.Dialect(b.Extensions.Dialect))
 	return &Change{
-		From: a.CLIVersion, To: b.CLIVersion, Signals: res.Signals,
+		From: a.CLIVersion, To: b.CLIVersion, Signals: res.Signals, Reader: res.Verdict,
 		Verdict:  res.Judge(compare.Evidence{Redaction: b.Redaction.Status, Replay: b.ParserReplay.Status}),
 		Evidence: [2]string{a.Path, b.Path},
 	}, nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,12 +24,14 @@ type bisectFlags struct {
 	every, jobs int
 	dryRun      bool
 	format      format
+	// history derives docs/HISTORY.md instead; write and check as with matrix.
+	history, write, check bool
 }
 
 func (a *app) bisectCommand() *cobra.Command {
 	f := &bisectFlags{}
 	c := &cobra.Command{
-		Use:   "bisect AGENT",
+		Use:   "bisect [AGENT]",
 		Short: "Find the releases that changed an agent's protocol",
 		Long: `Bisect captures every 8th published release of an agent, bisects between
 neighbours that differ, captures all of a stretch in which changes are dense,
@@ -42,16 +45,29 @@ Releases that cannot be captured are gone round, listed, and tried again after a
 day; prereleases are left out. With --dry-run nothing is captured: the answer
 says what is known, and what would be captured next.
 
+With --history and no agent it derives ` + bisect.HistoryPath + ` from the records of the
+registry, every change that they show and every known incident with its verdict,
+and prints it; --write writes it, --check compares it with the committed one.
+
 Exit codes: 0 every change is pinned; 1 with --dry-run, something is left to
-capture; 2 usage; 3 could not look (no network, no release, or a change lies
+capture, or with --check the document is stale; 2 usage; 3 could not look (no network, no release, or a change lies
 among releases that cannot be captured); 130 interrupted.`,
 		Example: `  agent-contracts bisect codex --probe chat-text-success --from 0.42.0 --to 0.171.0
   agent-contracts bisect claude --jobs 2 --format markdown
   agent-contracts bisect gemini --probe chat-text-success,chat-tool-success --profile acp --every 4
-  agent-contracts bisect codex --dry-run`,
-		Args:              argsError(cobra.ExactArgs(1)),
+  agent-contracts bisect codex --dry-run
+  agent-contracts bisect --history --check`,
+		Args:              argsError(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: a.completeAgents,
-		RunE:              func(c *cobra.Command, args []string) error { return a.bisect(c, f, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.history {
+				return a.bisectHistory(c.Context(), f, args)
+			}
+			if len(args) != 1 {
+				return &Exit{Code: ExitUsage, Err: errors.New("name an agent to bisect"), Hint: "for example: agent-contracts bisect codex --probe chat-text-success"}
+			}
+			return a.bisect(c, f, args[0])
+		},
 	}
 	fl := c.Flags()
 	fl.StringSliceVar(&f.probes, "probe", []string{"basic"}, "probe ids, or basic, or all")
@@ -67,12 +83,15 @@ among releases that cannot be captured); 130 interrupted.`,
 	fl.IntVar(&f.every, "every", bisect.DefaultEvery, "how many releases apart the first captures are; 1 captures all")
 	fl.IntVar(&f.jobs, "jobs", 2, "how many releases to capture at once")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what is known and what would be captured next, and capture nothing")
+	fl.BoolVar(&f.history, "history", false, "derive "+bisect.HistoryPath+" from the records")
+	fl.BoolVar(&f.write, "write", false, "with --history: write it")
+	fl.BoolVar(&f.check, "check", false, "with --history: exit 1 when the committed one differs")
 	a.formatFlag(c, &f.format, "text", "json", "markdown")
 	return c
 }
 
 func (a *app) bisect(c *cobra.Command, f *bisectFlags, agentID string) error {
-	if err := f.check(); err != nil {
+	if err := f.settle(); err != nil {
 		return err
 	}
 	opts, err := a.bisectOptions(c, f, agentID)
@@ -83,6 +102,9 @@ func (a *app) bisect(c *cobra.Command, f *bisectFlags, agentID string) error {
 	opts.Progress = show.update
 	report, err := bisect.Run(c.Context(), *opts)
 	show.clear()
+	if opts.Capturer != nil {
+		err = errors.Join(err, bisect.Record(context.WithoutCancel(c.Context()), *opts, a.env.Now()))
+	}
 	if report != nil {
 		if printErr := a.printBisection(f, report); printErr != nil {
 			return printErr
@@ -99,8 +121,10 @@ func (a *app) bisect(c *cobra.Command, f *bisectFlags, agentID string) error {
 	return nil
 }
 
-func (f *bisectFlags) check() error {
+func (f *bisectFlags) settle() error {
 	switch {
+	case f.write || f.check:
+		return usage("--write and --check go with --history")
 	case len(f.probes) == 0:
 		return usage("--probe names no probe: want ids, basic or all")
 	case f.every < 1:

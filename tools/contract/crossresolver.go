@@ -89,6 +89,10 @@ func crossFindings(r Resolver, place string, record any) []finding {
 		for i, a := range v.Agents {
 			c.agent(pointerTo("/agents", itoa(i))+"/agent", a.Agent)
 		}
+	case *Releases:
+		for i, a := range v.Agents {
+			c.agent(pointerTo("/agents", itoa(i))+"/agent", a.Agent)
+		}
 	case *Aliases:
 		c.aliases(v)
 	case *Answer:

@@ -128,6 +128,8 @@ var peopleRules = []Rule{
 	{"POLICY-ORDER", SeverityError, "The policy has one entry an agent, sorted by agent.", "Sort the entries and merge those of one agent.", "FINE-PRINT 2"},
 	{"POLICY-BREAKING-UNEXPLAINED", SeverityError, "What is known to break has a reason and evidence.", "Add reason and at least one link.", "specification, support-matrix.schema.json; FINE-PRINT 2"},
 	{"LATEST-ORDER", SeverityError, "latest-seen has one entry an agent, sorted by agent.", "Run discover again.", "FINE-PRINT 2"},
+	{"RELEASES-RULE", SeverityError, "The releases have one entry an agent and platform, each release once, in order.", "Run bisect again, or sort the entries.", "DESIGN D7"},
+	{"INCIDENTS-RULE", SeverityError, "An incident names two captures, or why no capture shows it.", "Correct the entry that the message names.", "DESIGN D7"},
 	{"ALIAS-ORDER", SeverityError, "Aliases are sorted by from, and each from is there once.", "Sort the entries.", "FINE-PRINT 1"},
 	{"ALIAS-CYCLE", SeverityError, "Following aliases ends.", "Remove the alias that leads back.", "FINE-PRINT 1"},
 	{"REQ-ID", SeverityError, "A Request's id is the hash of run, step, ordinal, kind and prompt.", "Make Requests with the program, not by hand.", "FINE-PRINT 21"},

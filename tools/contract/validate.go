@@ -184,6 +184,8 @@ var recordRules = map[RecordKind]func(*checker, []byte){
 	KindLatestSeen:     rulesFor(checkLatestSeen),
 	KindAliases:        rulesFor(checkAliases),
 	KindAgents:         rulesFor(checkItself[*AgentsFile]("AGENTS-RULE")),
+	KindReleases:       rulesFor(checkItself[*Releases]("RELEASES-RULE")),
+	KindIncidents:      rulesFor(checkItself[*Incidents]("INCIDENTS-RULE")),
 	KindScenario:       rulesFor(checkItself[*Scenario]("SCENARIO-RULE")),
 	KindExpectation:    rulesFor(checkItself[*Expectation]("EXPECTATION-RULE")),
 }

@@ -41,6 +41,10 @@ func newRecord(kind RecordKind) any {
 		return new(Expectation)
 	case KindFamilies:
 		return new(Families)
+	case KindReleases:
+		return new(Releases)
+	case KindIncidents:
+		return new(Incidents)
 	case KindCompatibility:
 		return new(CompatibilityResponse)
 	}

@@ -29,6 +29,8 @@ const (
 	KindExpectation    RecordKind = "expectation"
 	KindFamilies       RecordKind = "families"
 	KindVocabulary     RecordKind = "vocabulary"
+	KindReleases       RecordKind = "releases"
+	KindIncidents      RecordKind = "incidents"
 	KindTranscript     RecordKind = "transcript" // one line of a sanitized transcript
 	// KindCompatibility is an answer, which no registry keeps.
 	KindCompatibility RecordKind = "agent-cli-compatibility"
@@ -38,7 +40,7 @@ const (
 var RecordKinds = []RecordKind{
 	KindObservation, KindSourceEvidence, KindShape, KindSupportMatrix, KindErrorCase, KindEvidence,
 	KindRequest, KindAnswer, KindPolicy, KindLatestSeen, KindAliases, KindAgents, KindProbe,
-	KindScenario, KindExpectation, KindFamilies, KindVocabulary, KindTranscript, KindCompatibility,
+	KindScenario, KindExpectation, KindFamilies, KindVocabulary, KindReleases, KindIncidents, KindTranscript, KindCompatibility,
 }
 
 // Valid reports whether k is one of RecordKinds.
@@ -51,8 +53,10 @@ func (k RecordKind) schemaFile() string { return string(k) + ".schema.json" }
 var fixedPlaces = map[string]RecordKind{
 	"registry/agents.json":         KindAgents,
 	"registry/families.json":       KindFamilies,
+	"registry/incidents.json":      KindIncidents,
 	"registry/latest-seen.json":    KindLatestSeen,
 	"registry/policy.json":         KindPolicy,
+	"registry/releases.json":       KindReleases,
 	"registry/support-matrix.json": KindSupportMatrix,
 	"registry/vocabulary.json":     KindVocabulary,
 	"shapes/aliases.json":          KindAliases,
