@@ -25,7 +25,7 @@ var levels = [][]string{
 	{"tools/replay"},
 	{"tools/capture", "tools/bisect", "tools/discover", "tools/sourcescan"},
 	{"tools/compat", "tools/matrix", "tools/health", "tools/plan", "tools/review", "tools/jobs", "tools/play"},
-	{"tools/validate"},
+	{"tools/validate", "tools/consume"},
 	{"tools/serve", "tools/site", "tools/publish", "tools/report", "tools/mcp"},
 	{".", "tools/cli"},
 	{"cmd/agent-contracts"},

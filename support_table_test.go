@@ -131,9 +131,8 @@ func observed(agent, version, shape string, p contract.Platform, minute int, cha
 
 func shapeOf(name string) contract.Digest { return contract.Sum([]byte(name)) }
 
-// worlds are the registries of the table.
-func worlds(t *testing.T) map[string]tableRegistry {
-	t.Helper()
+// fullRecords are the records of the table's full registry.
+func fullRecords() *matrix.Records {
 	families := []contract.ProtocolFamily{contract.FamilyEvents, contract.FamilyPlain}
 	agents := &contract.AgentsFile{SchemaVersion: 1, Agents: []contract.Agent{
 		{ID: "semver", Name: "S", RepresentativeProbe: rep, ProtocolFamilies: families, VersionProbe: &contract.VersionProbe{Scheme: contract.SchemePrerelease}},
@@ -196,6 +195,14 @@ func worlds(t *testing.T) map[string]tableRegistry {
 			{VersionRanges: []string{"!=1.11.0, >=1.11"}, SupportStatus: contract.SupportActiveShapeUnknown, AllowRun: contract.AllowRunBlock, Reason: "be careful", Scope: contract.Scope{Platforms: []contract.Platform{"linux-x64"}}},
 		},
 	}}}
+	return records
+}
+
+// worlds are the registries of the table.
+func worlds(t *testing.T) map[string]tableRegistry {
+	t.Helper()
+	records := fullRecords()
+	agents := records.Agents
 	m, err := matrix.Build(records)
 	if err != nil {
 		t.Fatal(err)

@@ -38,6 +38,7 @@ func (a *app) commands() []*cobra.Command {
 		a.healthCommand(),
 		a.correctCommand(),
 		a.reviewCommand(),
+		a.publishCommand(),
 		a.explainCommand(),
 		a.cacheCommand(),
 		a.handshakeCommand(),

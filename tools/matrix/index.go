@@ -277,12 +277,19 @@ func (x *Index) Versions(agent string) []string {
 		seen[at.version] = true
 	}
 	list := sortedKeys(seen)
-	slices.SortStableFunc(list, func(a, b string) int {
-		n, err := agents.CompareVersions(in.def, b, a)
+	SortVersions(in.def, list)
+	slices.Reverse(list)
+	return list
+}
+
+// SortVersions sorts versions of an agent, oldest first. Versions of two
+// products of one name have no order and stay as they are.
+func SortVersions(a *contract.Agent, versions []string) {
+	slices.SortStableFunc(versions, func(x, y string) int {
+		n, err := agents.CompareVersions(a, x, y)
 		if err != nil {
-			return 0 // versions of two products of one name have no order
+			return 0
 		}
 		return n
 	})
-	return list
 }

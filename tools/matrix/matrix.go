@@ -123,6 +123,9 @@ func Build(r *Records) (*contract.SupportMatrix, error) {
 	return m, nil
 }
 
+// BacksClaims reports whether an observation may back a claim at all.
+func BacksClaims(o *store.Observed) bool { return setAside(o) == "" }
+
 // setAside says why an observation backs no claim, "" if it does.
 func setAside(o *store.Observed) string {
 	switch {

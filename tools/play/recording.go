@@ -150,6 +150,9 @@ func (r *Recording) joinPrompt() {
 	}
 }
 
+// Waits reports whether the child lives on after its turn until stdin ends.
+func (r *Recording) Waits() bool { return r.waits }
+
 // turnEnd finds the step with which a host that keeps the consumer's books
 // closes the stdin of a stream-json child.
 func (r *Recording) turnEnd() int {
