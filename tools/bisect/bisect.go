@@ -167,22 +167,30 @@ func orWord(s, word string) string {
 	return s
 }
 
-// wanted returns the releases to capture next, ascending: those that a track
-// needs and nobody captures already.
+// wanted returns the releases to capture next: those that a track needs and
+// nobody captures already, those of the grid first, each part ascending.
 func (b *bisection) wanted() []string {
-	need := map[int]bool{}
+	grid, middles := map[int]bool{}, map[int]bool{}
 	for _, t := range b.opts.Tracks {
-		for _, i := range b.series(t).wanted(b.opts.Every) {
-			need[i] = true
+		g, m := b.series(t).wanted(b.opts.Every)
+		for _, i := range g {
+			grid[i] = true
+		}
+		for _, i := range m {
+			middles[i] = true
 		}
 	}
-	var out []string
+	var first, then []string
 	for i, v := range b.versions {
-		if need[i] && !slices.Contains(b.running, v) {
-			out = append(out, v)
+		switch {
+		case slices.Contains(b.running, v):
+		case grid[i]:
+			first = append(first, v)
+		case middles[i]:
+			then = append(then, v)
 		}
 	}
-	return out
+	return append(first, then...)
 }
 
 // series returns what is known of one track, release by release.

@@ -3,6 +3,7 @@ package bisect
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
@@ -169,17 +170,19 @@ func spans(list []Stretch) string {
 	return strings.Join(out, ", ")
 }
 
-// signals spells the first few signals.
+// signals spells the first few signals, each spelling once: kinds of one event
+// type are told apart in JSON.
 func signals(list []compare.Signal, most int) string {
-	var out []string
-	for i, s := range list {
-		if i == most {
-			out = append(out, fmt.Sprintf("and %d more", len(list)-most))
-			break
+	var all []string
+	for _, s := range list {
+		if word := s.String(); !slices.Contains(all, word) {
+			all = append(all, word)
 		}
-		out = append(out, s.String())
 	}
-	return strings.Join(out, ", ")
+	if n := len(all); n > most {
+		all = append(all[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return strings.Join(all, ", ")
 }
 
 func listed(versions []string) string {

@@ -31,31 +31,29 @@ type series struct{ points []point }
 // change never exceed ⌈log₂ n⌉+1 (TestPromise).
 const denseWindow = 6
 
-// wanted returns the releases to capture next: both ends, a grid between known
-// ones, the middle between unequal neighbours, and all of a dense stretch.
+// wanted returns the releases to capture next: both ends and a grid between
+// known ones first, so that an interrupted search has seen all of the history,
+// then the middle between unequal neighbours and all of a dense stretch.
 // Releases that are being captured count as known where only their place
 // matters.
-func (s *series) wanted(every int) []int {
+func (s *series) wanted(every int) (grid, middles []int) {
 	at := s.usable()
 	if len(at) == 0 {
-		return nil
+		return nil, nil
 	}
-	need := map[int]bool{}
-	add := func(place int) {
-		if p := s.points[at[place]]; len(p.answer) == 0 && !p.running {
-			need[at[place]] = true
+	to := func(list *[]int) func(place int) {
+		return func(place int) {
+			if p := s.points[at[place]]; len(p.answer) == 0 && !p.running {
+				*list = append(*list, at[place])
+			}
 		}
 	}
+	add := to(&grid)
 	add(0)
 	add(len(at) - 1)
 	s.grid(at, every, add)
-	s.middles(at, every, add)
-	out := make([]int, 0, len(need))
-	for i := range need {
-		out = append(out, i)
-	}
-	slices.Sort(out)
-	return out
+	s.middles(at, every, to(&middles))
+	return grid, middles
 }
 
 // usable returns the releases that are known or can become known.

@@ -378,6 +378,12 @@ func refused(job *cellJob, rec *recorded, d *Derived) bool {
 	wanted := slices.ContainsFunc(job.probe.Expectation.Constraints, func(k contract.Constraint) bool {
 		return k.Kind == contract.ConstraintRunResult && k.Equals == contract.RunFailed
 	})
-	return !wanted && job.cell.Probe != contract.VersionProbeID && rec.requests.Model == 0 && d.Shape.FrameCount == 0 &&
+	return !wanted && job.cell.Probe != contract.VersionProbeID && rec.requests.Model == 0 && !printed(d.Shape) &&
 		d.Shape.Exit == contract.ExitNonzero && len(bytes.TrimSpace(d.Fixture)) > 0
+}
+
+// printed reports whether the CLI printed a frame; what it was told on a stdin
+// that is a protocol counts as none.
+func printed(s *contract.Shape) bool {
+	return slices.ContainsFunc(s.FrameShapes, func(f contract.FrameShape) bool { return f.Direction != string(transcript.ServerToCLI) })
 }
