@@ -88,13 +88,14 @@ func Dialect(agent *contract.Agent, v Version, probe, profile string) (string, e
 }
 
 // SessionPlace returns where a run that is to be resumed prints its session's
-// id, as contract.AgentLaunch.SessionID says; "" if the host minted it.
-func SessionPlace(agent *contract.Agent, v Version, probe, profile string) (string, error) {
+// id or leaves its file, as SessionID and SessionFile of contract.AgentLaunch
+// say; both are "" if the host minted the id.
+func SessionPlace(agent *contract.Agent, v Version, probe, profile string) (printed, file string, err error) {
 	l, err := selectLaunch(agent, v, probe, profile)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return l.SessionID, nil
+	return l.SessionID, l.SessionFile, nil
 }
 
 // FirstRun returns the probe whose launch starts the run before a probe's own:

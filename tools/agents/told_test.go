@@ -45,12 +45,15 @@ func TestProductionArgvOfResume(t *testing.T) {
 
 func TestSessionPlace(t *testing.T) {
 	f := registryAgents(t)
-	for id, want := range map[string]string{"codex": "thread_id", "claude": "", "opencode": "sessionID"} {
+	for id, want := range map[string][2]string{
+		"codex": {"thread_id"}, "claude": {}, "opencode": {"sessionID"}, "pi": {"", ".pi/agent/sessions/*/*.jsonl"},
+	} {
 		v, err := ParseToken(f.Agent(id), "2.0.0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := SessionPlace(f.Agent(id), v, "resume-session", contract.ProfileProduction); err != nil || got != want {
+		printed, file, err := SessionPlace(f.Agent(id), v, "resume-session", contract.ProfileProduction)
+		if got := [2]string{printed, file}; err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", id, got, err, want)
 		}
 	}

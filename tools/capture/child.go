@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -133,7 +134,7 @@ func (c *capturer) prepare(job *cellJob, rec *recorded, uuid, session string) er
 		return err
 	}
 	rec.resume = ""
-	if job.probe.Before != nil {
+	if job.probe.Before != nil || slices.Contains(contract.ResumeProbes, job.probe.ID) {
 		rec.resume = session
 	}
 	rec.launch, rec.secrets = launch, append(rec.secrets, launch.Secrets...)

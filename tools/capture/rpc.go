@@ -46,6 +46,7 @@ func newRPC(l *agents.Launch, job *cellJob, ws *workspace, resume string) (harne
 	opts.ImagePaths, opts.Images = probe.images(ws)
 	switch {
 	case l.Dialect == reference.DialectPiRPC:
+		opts.ParentSession = resume
 		s.session = rpc.NewPi(opts)
 	case l.Client == contract.ClientStrict:
 		s.session = acpclient.New(acpclient.Options{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
@@ -48,16 +49,19 @@ func (c *capturer) makeSession(ctx context.Context, job *cellJob, rec *recorded,
 		rec.problem = fmt.Sprintf("there is no session to resume: the run of %s before it came to %q", first.probe.ID, reading.RunResult)
 		return "", nil
 	}
-	place, err := agents.SessionPlace(job.agent, job.version.Version, job.cell.Probe, job.cell.Profile)
+	place, file, err := agents.SessionPlace(job.agent, job.version.Version, job.cell.Probe, job.cell.Profile)
 	if err != nil {
 		return "", err
 	}
 	session := minted
-	if place != "" {
+	switch {
+	case file != "":
+		session, place = leftSession(rec.ws.home, file), "file "+file
+	case place != "":
 		session = printedSession(raw, place)
 	}
 	if session == "" {
-		rec.problem = fmt.Sprintf("there is no session to resume: the run of %s before it printed no %s", first.probe.ID, place)
+		rec.problem = fmt.Sprintf("there is no session to resume: the run of %s before it left no %s", first.probe.ID, place)
 		return "", nil
 	}
 	return session, errors.Join(server.Play(job.probe.Scenario), os.Remove(rec.bundle))
@@ -76,6 +80,16 @@ func printedSession(t *transcript.Transcript, place string) string {
 		}
 	}
 	return ""
+}
+
+// leftSession returns the one file under HOME that fits the pattern, "" if there
+// is none or more than one: which of them is meant nobody could say.
+func leftSession(home, pattern string) string {
+	found, err := filepath.Glob(filepath.Join(home, filepath.FromSlash(pattern)))
+	if err != nil || len(found) != 1 {
+		return ""
+	}
+	return found[0]
 }
 
 // texts are what the provider says as the model in all runs of the probe.

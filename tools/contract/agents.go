@@ -186,6 +186,10 @@ type AgentLaunch struct {
 	// names of members, joined by dots, in one of its frames. Empty: the host
 	// minted it, {uuid} of that run.
 	SessionID string `json:"session_id,omitempty"`
+	// SessionFile is where that run left its session instead, when a session is
+	// known by its file: a pattern of one path under HOME (path/filepath.Match
+	// in each part). The file's absolute path is then the session.
+	SessionFile string `json:"session_file,omitempty"`
 }
 
 // ProviderAPI names the model API that a CLI speaks to its provider.
@@ -291,6 +295,10 @@ var ToldProbes = []string{
 	"rpc-cancel", "rpc-cancel-text", "rpc-cancel-early", "rpc-cancel-late",
 	"acp-handshake-failure", "acp-handshake-invalid", "acp-handshake-garbage",
 }
+
+// ResumeProbes are the probes whose run takes up a session: one that a run
+// before it left, or one that nobody knows.
+var ResumeProbes = []string{"resume-session", "resume-missing"}
 
 // FirstRun is the name under which a launch says how the first run of a probe
 // with EnvPolicy.Before is started, where that is not as usual.
