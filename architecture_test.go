@@ -23,7 +23,7 @@ var levels = [][]string{
 	{"tools/harness", "tools/provider", "tools/install", "tools/agents", "tools/record", "tools/requests"},
 	{"tools/compare", "tools/normalize", "tools/redact"},
 	{"tools/replay"},
-	{"tools/capture", "tools/bisect", "tools/discover", "tools/sourcescan"},
+	{"tools/capture", "tools/bisect", "tools/discover", "tools/merge", "tools/sourcescan"},
 	{"tools/compat", "tools/matrix", "tools/health", "tools/plan", "tools/review", "tools/jobs", "tools/play"},
 	{"tools/validate", "tools/consume"},
 	{"tools/serve", "tools/site", "tools/publish", "tools/report", "tools/mcp"},
@@ -38,6 +38,7 @@ var siblings = map[[2]string]bool{
 	{"tools/cli", "."}:                true, // the embedded registry
 	{"tools/health", "tools/matrix"}:  true, // what counts as a dispute
 	{"tools/compat", "tools/matrix"}:  true, // what is claimed about an installed version
+	{"tools/merge", "tools/capture"}:  true, // what a capture is to a registry
 	{"tools/plan", "tools/matrix"}:    true, // what counts, and what is confirmed (docs/decisions/0015)
 	{"tools/plan", "tools/health"}:    true, // which runs are worth repeating
 }

@@ -237,26 +237,10 @@ func (c *capturer) conclude(job *cellJob, rec *recorded, raw *transcript.Transcr
 }
 
 func (c *capturer) verdict(job *cellJob, d *Derived, res *CellResult) {
-	scope := scopeOf(job.cell)
-	res.Known = c.known.has(scope, d.Shape.Signature)
-	if res.Known {
-		res.Verdict = contract.VerdictSameShape
-		return
-	}
-	// Two shapes of one version are a server's doing only where there is a
-	// server; from the emulated provider they are a dispute (FINE-PRINT 16).
-	other := c.known.otherShape(scope, job.version.Version.Token, d.Shape.Signature)
-	res.Disputed = other && !c.opts.Live
-	evidence := compare.Evidence{Replay: d.Comparison.Status, SameTarget: other && c.opts.Live}
-	out := compare.Result{Verdict: contract.VerdictCompatibleNewShape}
-	if base := c.known.baseline(scope, job.agent, job.version.Version.Token); base != nil {
-		if old, err := c.opts.Registry.Shape(base.ProtocolFamily, base.Shape.Signature); err == nil {
-			out = compare.Shapes(old, d.Shape, d.Dialect)
-			res.Signals, res.Baseline = out.Signals, base.CLIVersion
-		}
-	}
-	res.Verdict = out.Judge(evidence)
-	c.known.learn(scope, job.version.Version.Token, d.Shape.Signature)
+	j := c.known.judge(c.opts.Registry, job.agent, judged{
+		scope: scopeOf(job.cell), version: job.version.Version.Token, shape: d.Shape, dialect: d.Dialect, replay: d.Comparison.Status, live: c.opts.Live,
+	})
+	res.Known, res.Disputed, res.Verdict, res.Signals, res.Baseline = j.Known, j.Disputed, j.Verdict, j.Signals, j.Baseline
 }
 
 // observation builds the record; publishing adds the places of its files.

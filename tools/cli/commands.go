@@ -35,6 +35,7 @@ func (a *app) commands() []*cobra.Command {
 		a.doctorCommand(),
 		a.discoverCommand(),
 		a.planCommand(),
+		a.mergeStepCommand(),
 		a.healthCommand(),
 		a.correctCommand(),
 		a.reviewCommand(),

@@ -94,5 +94,8 @@ const (
 	VerdictRedactionFailed    Verdict = "redaction_failed"
 )
 
+// Verdicts lists every verdict.
+var Verdicts = []Verdict{VerdictSameShape, VerdictCompatibleNewShape, VerdictServerVariant, VerdictParserIncompatible, VerdictRedactionFailed}
+
 // ProviderKind says who played the model provider in a capture.
 type ProviderKind string
