@@ -40,7 +40,7 @@ later command answers the same. docs/MACHINE.md says what each answer means.`,
 func (a *app) jobAnswer(f format, v any, text func() error) error {
 	switch {
 	case a.machine != nil:
-		a.machine.data = v
+		a.machine.say(v)
 		return nil
 	case f == "json":
 		return a.printJSON(v)

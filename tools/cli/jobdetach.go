@@ -78,6 +78,12 @@ func (a *app) jobStore() (*jobs.Store, error) {
 	return jobs.Open(state, jobs.ThisSystem()), nil
 }
 
+// submitted is the answer to --detach.
+type submitted struct {
+	*jobs.Job
+	Reused bool `json:"reused"` // of the idempotency key
+}
+
 // detach submits the work and says how to find it again.
 func (a *app) detach(ctx context.Context, f *detachFlags, kind string, args []string) error {
 	s, err := a.jobStore()
@@ -94,10 +100,7 @@ func (a *app) detach(ctx context.Context, f *detachFlags, kind string, args []st
 		return jobError(err)
 	}
 	if a.machine != nil {
-		a.machine.data = struct {
-			*jobs.Job
-			Reused bool `json:"reused"` // of the idempotency key
-		}{job, reused}
+		a.machine.say(submitted{job, reused})
 		return nil
 	}
 	if reused {

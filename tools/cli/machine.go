@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,7 @@ const noMachine = "no-machine-result"
 type answer struct {
 	printed bytes.Buffer      // what it wrote to stdout
 	values  []json.RawMessage // what it handed to printJSON
+	types   []reflect.Type    // of the values and of data
 	data    any               // the whole data, where the command says it itself
 	code    int               // what the exit code is without --machine
 	partial bool              // some of the work could not be done
@@ -155,7 +157,7 @@ func errorKind(err error, code int) machine.ErrorKind {
 	var agent *agents.UnknownAgentError
 	var probe *capture.UnknownProbeError
 	switch {
-	case errors.As(err, &agent), errors.As(err, &probe), code == ExitUsage && errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, &agent), errors.As(err, &probe), code != ExitBug && errors.Is(err, fs.ErrNotExist):
 		return machine.NotFound
 	case code == ExitUsage, code == ExitFindings, code == ExitRefused:
 		return machine.InvalidInput
@@ -165,6 +167,12 @@ func errorKind(err error, code int) machine.ErrorKind {
 		return machine.Internal
 	}
 	return machine.Unavailable
+}
+
+// say is the whole data of the envelope.
+func (s *answer) say(data any) {
+	s.data = data
+	s.types = append(s.types, reflect.TypeOf(data))
 }
 
 func (s *answer) any() bool { return s.data != nil || len(s.values) > 0 || s.printed.Len() > 0 }
@@ -250,11 +258,13 @@ func (a *app) machineMode(c *cobra.Command) {
 func chooseJSON(c *cobra.Command) error {
 	fl := c.Flags()
 	if f := fl.Lookup("format"); f != nil && strings.Contains(" "+f.Usage+" ", " json ") {
-		if f.Changed && f.Value.String() != "json" {
+		if f.Changed && f.Value.String() == "text" {
 			return usage("--machine prints JSON: leave --format out")
 		}
-		if err := f.Value.Set("json"); err != nil {
-			return err
+		if !f.Changed { // another format is the caller's own choice of a document
+			if err := f.Value.Set("json"); err != nil {
+				return err
+			}
 		}
 	}
 	if f := fl.Lookup("json"); f != nil && f.Value.Type() == "bool" {
@@ -278,11 +288,7 @@ Exit codes: 0; 2 usage.`,
 		RunE: func(*cobra.Command, []string) error {
 			h := machine.Handshake{ContractVersion: machine.ContractVersion, MinSupportedVersion: machine.MinSupportedVersion,
 				Implementation: "agent-contracts", ImplementationVersion: agentcontracts.Version, Module: thisProgram()}
-			if a.machine != nil {
-				a.machine.data = h
-				return nil
-			}
-			return a.printJSON(h)
+			return a.jobAnswer("json", h, nil)
 		},
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -36,6 +37,7 @@ func (a *app) printJSON(v any) error {
 	}
 	if a.machine != nil {
 		a.machine.values = append(a.machine.values, b)
+		a.machine.types = append(a.machine.types, reflect.TypeOf(v))
 		return nil
 	}
 	_, err = a.env.Stdout.Write(b)
