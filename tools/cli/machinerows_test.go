@@ -38,6 +38,7 @@ func machineRows(t *testing.T) map[string]machineRow {
 		"compatibility": {runs: [][]string{{}}, types: []any{contract.CompatibilityResponse{}}},
 		"correct":       {text: true},
 		"discover":      {types: []any{&discover.Report{}}},
+		"publish":       {text: true},
 		"plan":          {runs: [][]string{{}, {"--gate"}, {"--format", "github-matrix"}}},
 		"doctor":        one(),
 		"errors":        one("codex"),
