@@ -58,7 +58,7 @@ func Publishable(reg *store.Registry, t *transcript.Transcript, d *Derived, herm
 	if line := DifferingLine(d.Fixture, b.Bytes()); line > 0 {
 		return fmt.Sprintf("line %d of the transcript holds something that redaction takes out", line), nil
 	}
-	return leaks(families, nil, d)
+	return leaks(nil, d)
 }
 
 // DifferingLine returns the first line, from 1, at which two texts part; 0 if

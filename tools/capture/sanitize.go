@@ -5,6 +5,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
@@ -100,7 +101,7 @@ func sanitizeAs(f *contract.Families, r *redact.Redactor, raw *transcript.Transc
 	if why := readAlike(before, after); why != "" {
 		return review(report, why), nil
 	}
-	if why, err := leaks(f, in.Secrets, after); err != nil || why != "" {
+	if why, err := leaks(in.Secrets, after); err != nil || why != "" {
 		return sanitized{status: contract.RedactionFailed, why: why}, err
 	}
 	return sanitized{status: contract.RedactionPassed, derived: after}, nil
@@ -129,11 +130,8 @@ func reasons(r redact.Report) string {
 }
 
 // leaks scans the bytes that would be published once more, the goldens too.
-func leaks(f *contract.Families, secrets []string, d *Derived) (string, error) {
-	scanner, err := redact.NewScanner(f, secrets)
-	if err != nil {
-		return "", err
-	}
+func leaks(secrets []string, d *Derived) (string, error) {
+	scanner := leak.NewScanner(secrets)
 	for adapter, b := range d.Goldens {
 		if found := scanner.Scan(b); len(found) > 0 {
 			return fmt.Sprintf("the leak scan found something (%s) in the %s golden", found[0].Rule, adapter), nil

@@ -99,7 +99,7 @@ func TestSynthesizeTwice(t *testing.T) {
 func TestSynthesizeRedacts(t *testing.T) {
 	reg := newRegistry(t)
 	in := readWritten(t, "cursor-agent/auth")
-	in.Stderr = append(in.Stderr, "someone.real@corp-mail.net asked "+writtenHome+"/notes\n"...)
+	in.Stderr = append(in.Stderr, "someone.real"+"@corp-mail.net asked "+writtenHome+"/notes\n"...)
 	_, err := Synthesize(t.Context(), reg, in)
 	must(t, err)
 	for place, text := range content(t, reg) {

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 )
 
 // finding is one place that looks like a secret, without the secret.
@@ -20,18 +20,7 @@ type finding struct {
 
 // scan runs the leak scan over files and folders.
 func (a *app) scan(f format, places []string) error {
-	reg, err := a.open()
-	if err != nil {
-		return err
-	}
-	families, err := reg.Families()
-	if err != nil {
-		return err
-	}
-	scanner, err := redact.NewScanner(families, nil)
-	if err != nil {
-		return err
-	}
+	scanner := leak.NewScanner(nil)
 	found, files := []finding{}, 0
 	for _, p := range places {
 		err := eachFile(p, func(name string) error {

@@ -153,7 +153,7 @@ func TestChatterOnStderr(t *testing.T) {
 		for _, phrase := range d.StderrChatter {
 			chatty++
 			raw := stdout("{}\n")
-			add(raw, transcript.CLIToServer, transcript.Stderr, phrase+": 4 tools, see the quota of /home/alice\n")
+			add(raw, transcript.CLIToServer, transcript.Stderr, phrase+": 4 tools, see the quota of /home/user\n")
 			clean, _, err := r.Redact(raw, redact.Input{Dialect: d.ID, Hermetic: true})
 			if err != nil {
 				t.Fatal(err)

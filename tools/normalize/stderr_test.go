@@ -37,7 +37,7 @@ var stderrLines = []struct {
 	{"Error loading config.toml: unknown variant `priority`, expected `fast`", "protocol"},
 	{"Something else went wrong", "unknown"},
 	{"thread 'main' panicked at src/main.rs:7:5", "unknown"},
-	{"/home/u/quotation/authored.txt", "unknown"},
+	{"/home/user/quotation/authored.txt", "unknown"},
 	{"warningless", "unknown"},
 }
 

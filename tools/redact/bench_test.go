@@ -31,24 +31,3 @@ func BenchmarkRedact(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkScan(b *testing.B) {
-	s := newScanner(b)
-	raw := []byte(session(4 << 20))
-	b.SetBytes(int64(len(raw)))
-	b.ReportAllocs()
-	for b.Loop() {
-		s.Scan(raw)
-	}
-}
-
-// A sanitized transcript is what the scan mostly reads.
-func BenchmarkScanSanitized(b *testing.B) {
-	s := newScanner(b)
-	r := newRedactor(b)
-	out, _ := redactText(b, r, Input{Dialect: "codex"}, session(4<<20))
-	b.SetBytes(int64(len(out)))
-	for b.Loop() {
-		s.Scan([]byte(out))
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/paths"
 )
 
@@ -163,7 +164,7 @@ func (r *run) enumLike(v string) bool {
 // secret says that the leak scan would find something in v.
 func (r *run) secret(v string) bool {
 	found := false
-	r.scanner.matches(v, false, func(match) { found = true })
+	r.scanner.Matches(v, false, func(leak.Match) { found = true })
 	return found
 }
 

@@ -29,21 +29,21 @@ func TestWhatIsKept(t *testing.T) {
 		{"artifact", said("See\n<artifact type=\"text/html\" title=\"Shop\">\n<b>x</b>\n</artifact>"), said("<text:1>\n<artifact type=\"text/html\" title=\"<text:2>\">\n<text:3>\n</artifact>")},
 		{"cut artifact tag", said("See <artif"), said("<text:1> <artif")},
 		{"terminal sequences", said("\x1b[31mred\x1b[0m \x1b]0;name\x07"), said("\x1b[31m<text:1>\x1b[0m \x1b]0;<text:2>\x07")},
-		{"path in the workspace", said("Wrote /home/a/w/src/page.html now"), said("<text:1> /w/p1.html <text:2>")},
-		{"the same path, relative", said("src/page.html and /home/a/w/src/page.html"), said("p1.html <text:1> /w/p1.html")},
-		{"home, temporary, system, Windows", said("/home/a/x /tmp/y /usr/bin/z C:\\Users\\b\\c.md"), said("/h/p1 /t/p2 /s/p3 C:\\h\\p4.md")},
+		{"path in the workspace", said("Wrote /home/user/w/src/page.html now"), said("<text:1> /w/p1.html <text:2>")},
+		{"the same path, relative", said("src/page.html and /home/user/w/src/page.html"), said("p1.html <text:1> /w/p1.html")},
+		{"home, temporary, system, Windows", said("/home/user/x /tmp/y /usr/bin/z C:\\Users\\user\\c.md"), said("/h/p1 /t/p2 /s/p3 C:\\h\\p4.md")},
 		{"json in text", said(`{"error":{"code":"CONNECTOR_TOOL_NOT_FOUND","note":"secret"}}`), said(`{"error":{"code":"CONNECTOR_TOOL_NOT_FOUND","<text:1>":"<text:2>"}}`)},
 		{"longer than 2,000", said(long), said("<text:1>" + padding(2001-9) + " ")},
 		{"reconnect phrase", failed("Reconnecting... 2/5 (stream disconnected before completion: acme gateway)"), failed("Reconnecting... 2/5 (stream disconnected before completion: <text:1> gateway)")},
-		{"address, key tail, id", failed("401 Unauthorized: Incorrect API key provided: sk-dum***1234., url: http://127.0.0.1:4411/v1/responses, request id: req_01AbCdEf23"), failed("401 Unauthorized: Incorrect API key provided: <token:1>., url: <url:1>, request id: <id:1>")},
+		{"address, key tail, id", failed("401 Unauthorized: Incorrect API key provided: sk-dum" + "***1234., url: http://127.0.0.1:4411/v1/responses, request id: req_01AbCdEf23"), failed("401 Unauthorized: Incorrect API key provided: <token:1>., url: <url:1>, request id: <id:1>")},
 		{"json error body", failed(`{"error":{"type":"invalid_request_error","message":"model acme-7 not found"}}`), failed(`{"error":{"type":"invalid_request_error","message":"model <text:1>-7 not found"}}`)},
 		{"numbers in texts", failed("429: 274931 tokens > 200000 maximum, account 4711471147 in 182ms"), failed("429: 274931 tokens > 200000 maximum, account <id:1> in <time>")},
 		{"order, spacing, duplicate keys", `{ "type" : "turn.started", "type":"turn.started","x":1.50e0 }`, `{ "type" : "turn.started", "type":"turn.started","x":1.50e0 }`},
 		{"enum that is none", `{"type":"my own words"}`, `{"type":"my own words"}`},
 		{"cut line", `{"type":"error","message":"Reconnecting... al`, `{"type":"error","message":"Reconnecting... <text:1>`},
-		{"no json", "2026-05-21T09:18:12.446963Z ERROR codex_core::codex: failed to load skill /home/a/.codex/x.md", "<time> ERROR codex_core::codex: failed to load skill /h/p1.md <pad>"},
+		{"no json", "2026-05-21T09:18:12.446963Z ERROR codex_core::codex: failed to load skill /home/user/.codex/x.md", "<time> ERROR codex_core::codex: failed to load skill /h/p1.md <pad>"},
 	} {
-		in := Input{Dialect: "codex", Cwd: "/home/a/w", Home: "/home/a"}
+		in := Input{Dialect: "codex", Cwd: "/home/user/w", Home: "/home/user"}
 		if got, rep := redactText(t, r, in, c.in); got != c.want || rep.Status != contract.RedactionPassed {
 			t.Errorf("%s: %s %v\n got %s\nwant %s", c.name, rep.Status, rep.Findings, got, c.want)
 		}
@@ -176,13 +176,13 @@ func TestFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ in, frame, data, deviation string }{
-		{`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/home/a/w"}}` + "\n", `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w"}}`, "", ""},
+		{`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/home/user/w"}}` + "\n", `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w"}}`, "", ""},
 		{`{"id":1,"result":{}}` + "\n", "", `{"id":1,"result":{}}` + "\n", transcript.DeviationNoJSONRPC},
 		{`[{"jsonrpc":"2.0"}]` + "\n", "", `[{"jsonrpc":"2.0"}]` + "\n", transcript.DeviationBatch},
 		{"not json\n", "", "not json\n", transcript.DeviationNotJSON},
 		{` {"jsonrpc":"2.0","method":"x"}` + "\n", "", ` {"jsonrpc":"2.0","method":"x"}` + "\n", ""},
 	} {
-		in := Input{Dialect: "rpc", Cwd: "/home/a/w"}
+		in := Input{Dialect: "rpc", Cwd: "/home/user/w"}
 		out, _, err := r.Redact(stdout(c.in), in)
 		if err != nil {
 			t.Fatal(err)

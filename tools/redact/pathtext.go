@@ -67,7 +67,7 @@ func isPath(p string) bool {
 }
 
 // isSlug finds home paths whose separators became dashes, as CLIs name their
-// project folders: -home-alice-work, C--Users-alice-work (case 082).
+// project folders (case 082).
 func isSlug(p string) bool {
 	q := p
 	if len(p) > 3 && isLetter(p[0]) && p[1] == '-' && p[2] == '-' {

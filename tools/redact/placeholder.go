@@ -4,19 +4,9 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-)
 
-// The constants that stand for values without a number.
-const (
-	timePlaceholder = "<time>" // every timestamp and duration in a text
-	padStart        = "<pad"   // <pad____> lengthens a text to its length class
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 )
-
-// kinds are the words of the placeholder grammar <kind:N>.
-var kinds = map[string]bool{
-	"text": true, "id": true, "uuid": true, "email": true, "url": true, "host": true,
-	"ip": true, "token": true, "bytes": true, "num": true,
-}
 
 // names hands out placeholders. A placeholder is a function of the value: the
 // first kind that a value is met with stays (DESIGN D5).
@@ -123,37 +113,8 @@ func inertAt(s string, i int) int {
 	return 0
 }
 
-func placeholderAt(s string, i int) int {
-	rest := s[i:]
-	if strings.HasPrefix(rest, timePlaceholder) {
-		return i + len(timePlaceholder)
-	}
-	if strings.HasPrefix(rest, padStart) {
-		j := len(padStart)
-		for j < len(rest) && rest[j] == '_' {
-			j++
-		}
-		if j < len(rest) && rest[j] == '>' {
-			return i + j + 1
-		}
-		return 0
-	}
-	j := 1
-	for j < len(rest) && rest[j] >= 'a' && rest[j] <= 'z' && j < 8 {
-		j++
-	}
-	if j >= len(rest) || rest[j] != ':' || !kinds[rest[1:j]] {
-		return 0
-	}
-	d := j + 1
-	for d < len(rest) && isDigit(rest[d]) {
-		d++
-	}
-	if d == j+1 || d-j > 10 || d >= len(rest) || rest[d] != '>' {
-		return 0
-	}
-	return i + d + 1
-}
+// placeholderAt returns the end of the placeholder that starts at s[i], or 0.
+func placeholderAt(s string, i int) int { return leak.PlaceholderAt(s, i) }
 
 // isInert reports whether s holds nothing but placeholders, sanitized paths
 // and white space.
@@ -174,7 +135,7 @@ func isInert(s string) bool {
 
 // padding returns a text of at least n bytes that means nothing.
 func padding(n int) string {
-	return padStart + strings.Repeat("_", max(0, n-len(padStart)-1)) + ">"
+	return leak.PadStart + strings.Repeat("_", max(0, n-len(leak.PadStart)-1)) + ">"
 }
 
 // lengthClasses are the lengths in UTF-16 units at which readers of v0.19.2
@@ -196,3 +157,26 @@ func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isSpace(c byte) bool  { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 func isAlnum(c byte) bool  { return isLetter(c) || isDigit(c) }
+func isHex(c byte) bool    { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+// hexAt says that n hexadecimal digits stand at s[from:].
+func hexAt(s string, from, n int) bool {
+	if from < 0 || from+n > len(s) {
+		return false
+	}
+	for i := from; i < from+n; i++ {
+		if !isHex(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func allDigits(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) && s[i] != '.' && s[i] != '%' {
+			return false
+		}
+	}
+	return true
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/paths"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -136,7 +137,7 @@ func (e *equivalence) text(a, b string, delta bool) string {
 		return "one text became two"
 	}
 	e.there[a] = b
-	if strings.Contains(b, timePlaceholder) {
+	if strings.Contains(b, leak.TimePlaceholder) {
 		return ""
 	}
 	if old, ok := e.back[b]; ok && old != a {
@@ -149,4 +150,17 @@ func (e *equivalence) text(a, b string, delta bool) string {
 func looksJSON(s string) bool {
 	t := bytes.TrimLeft([]byte(s[:min(len(s), 64)]), " \t\r\n")
 	return len(t) > 0 && (t[0] == '{' || t[0] == '[')
+}
+
+// byteArray returns the text that an array of byte numbers spells.
+func byteArray(x rawjson.Value) ([]byte, bool) {
+	var b []byte
+	for c := range x.Children() {
+		n := c.Float()
+		if c.Kind() != rawjson.Number || n < 0 || n > 255 || n != float64(int(n)) {
+			return nil, false
+		}
+		b = append(b, byte(n))
+	}
+	return b, len(b) >= 4
 }

@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -68,7 +69,7 @@ type Report struct {
 	UnknownWords []string
 	// Findings are what the leak scan found in the sanitized transcript. The
 	// line of a finding is the record's number.
-	Findings []Finding
+	Findings []leak.Finding
 	// Unsure says why a person must look, without any byte of the transcript.
 	Unsure []string
 
@@ -101,7 +102,7 @@ type run struct {
 	lex      *lexicon
 	in       Input
 	names    *names
-	scanner  *Scanner
+	scanner  *leak.Scanner
 	scenario scenario
 	known    []knownPath
 	survive  map[string]bool   // whole strings that stay wherever they stand
@@ -130,11 +131,7 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (*transcript.Tra
 	if d == nil {
 		return nil, Report{Status: contract.RedactionFailed}, fmt.Errorf("redacting: no dialect %q in families.json", in.Dialect)
 	}
-	scanner, err := NewScanner(r.families, in.Secrets)
-	if err != nil {
-		return nil, Report{Status: contract.RedactionFailed}, err
-	}
-	s := newRun(d, in, scanner)
+	s := newRun(d, in, leak.NewScanner(in.Secrets))
 	for i := range raw.Records {
 		s.frame = i
 		s.collect(&raw.Records[i])
@@ -160,7 +157,7 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (*transcript.Tra
 	return out, s.report(out), nil
 }
 
-func newRun(d *dialect, in Input, scanner *Scanner) *run {
+func newRun(d *dialect, in Input, scanner *leak.Scanner) *run {
 	s := &run{
 		d: d, lex: d.lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(append(slices.Clip(in.ScenarioTexts), in.Prompt)),
 		survive: map[string]bool{}, written: map[string]bool{}, model: map[string]bool{}, spoken: map[string]bool{}, members: map[string]bool{},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
 // root walks up to the folder with go.mod.
@@ -98,3 +99,5 @@ func shared(t testing.TB, env, dir string) string {
 	}
 	return p
 }
+
+func quote(s string) string { return string(rawjson.AppendQuote(nil, s)) }

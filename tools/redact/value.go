@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
@@ -43,7 +44,7 @@ func (r *run) alone(s string, depth int) string {
 		return s
 	}
 	if timeAt(s, 0) == len(s) {
-		return timePlaceholder
+		return leak.TimePlaceholder
 	}
 	if c := firstByte(s); (c == '{' || c == '[') && depth < maxNesting {
 		if edits, ok := r.jsonEdits(s, depth, false); ok {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 )
 
 // wordEdits redacts a text that the CLI or the provider wrote: public words,
@@ -49,7 +51,7 @@ func (r *run) tokenAt(s string, i int) (int, string) {
 		return end, r.names.get("url", s[i:end])
 	}
 	if end := timeAt(s, i); end > 0 {
-		return end, timePlaceholder
+		return end, leak.TimePlaceholder
 	}
 	if end := r.commandAt(s, i); end > 0 {
 		return end, ""
@@ -145,7 +147,7 @@ func (r *run) wordAt(s string, i int) (int, string) {
 	case !digits && r.lex.word(w), r.survive[w]:
 		return j, ""
 	case digits && duration(w):
-		return j, timePlaceholder
+		return j, leak.TimePlaceholder
 	}
 	r.unknown(w)
 	return j, r.place(w)
@@ -279,9 +281,9 @@ const spokenText = "spoken"
 // or known, and texts of the scenario.
 func (r *run) secretRanges(s string) []edit {
 	var found []edit
-	r.scanner.matches(s, true, func(m match) {
-		if kind := ruleKind(m.rule); kind != "path" { // paths are found as such
-			found = append(found, edit{start: m.start, end: m.end, text: kind})
+	r.scanner.Matches(s, true, func(m leak.Match) {
+		if m.Kind != "path" { // paths are found as such
+			found = append(found, edit{start: m.Start, end: m.End, text: m.Kind})
 		}
 	})
 	for _, t := range r.scenario.long {
@@ -298,7 +300,7 @@ func (r *run) secretRanges(s string) []edit {
 	var out []edit
 	at := 0
 	for _, e := range found {
-		if e.start < at || containsPlaceholder(s[e.start:e.end]) {
+		if e.start < at || leak.HasPlaceholder(s[e.start:e.end]) {
 			continue
 		}
 		at = e.end

@@ -1,0 +1,236 @@
+package leak
+
+import (
+	"hash/maphash"
+	"strings"
+)
+
+// Texts that come in pieces are joined by the place of the piece in its frame
+// (its path), whatever the format is: the pieces of one path in one text, and
+// once more apart by what frames call their block (index, item_id, stream, …).
+
+// Bounds of joined texts.
+const (
+	pieceKeep   = 512     // what is kept of either end of a long piece
+	joinedScan  = 8 << 10 // a joined text is scanned when it is so long
+	joinedKeep  = 1 << 10 // and so much of it is kept for what follows
+	maxJoined   = 1024    // texts open at a time
+	maxNested   = 8       // depth of JSON inside strings
+	maxOpen     = 128     // depth of objects and arrays
+	maxFrameLen = 8 << 20 // a longer frame is no piece of anything
+)
+
+// blockKeys are the members that say which of several blocks a frame belongs
+// to. Ids that change with every frame are not among them.
+var blockKeys = map[string]bool{
+	"index": true, "content_index": true, "output_index": true, "contentIndex": true, "summary_index": true, "item_id": true, "itemId": true,
+	"partID": true, "messageID": true, "message_id": true, "messageId": true, "call_id": true, "callId": true, "toolCallId": true, "tool_call_id": true,
+	"tool_use_id": true, "stream": true, "dir": true, "channel": true, "sessionId": true, "thread_id": true, "fd": true,
+}
+
+// frames is the state of the texts in pieces.
+type frames struct {
+	seed   maphash.Seed
+	open   map[uint64]*joined
+	leaves []leaf // of the frame that is read
+	group  uint64 // of the frame: its blockKeys and their values
+	line   int
+	src    string // the frame's line
+	at     int    // its offset in the input
+}
+
+// leaf is a text in a frame.
+type leaf struct {
+	path uint64
+	text string
+	source
+}
+
+// source is the place of a text in its frame's line.
+type source struct {
+	start, end int
+	exact      bool // it stands there byte for byte
+}
+
+// part is the place of text[a:b].
+func (o source) part(a, b int) source {
+	if o.exact {
+		return source{o.start + a, o.start + b, true}
+	}
+	return o
+}
+
+// joined is one text that came in pieces.
+type joined struct {
+	buf    []byte
+	pieces []piece
+	last   string
+}
+
+// piece is a part of a joined text and its place in the input.
+type piece struct {
+	from       int // in buf
+	line       int
+	start, end int
+	exact      bool // byte for byte
+}
+
+func (f *frames) init() {
+	f.seed = maphash.MakeSeed()
+	f.open = map[uint64]*joined{}
+}
+
+// place returns line and range of buf[a:b] in the input.
+func (j *joined) place(a, b int) (line, start, end int) {
+	n := 0
+	for n+1 < len(j.pieces) && j.pieces[n+1].from <= a {
+		n++
+	}
+	p := &j.pieces[n]
+	line, start = p.line, p.start
+	if p.exact {
+		start += a - p.from
+	}
+	for n+1 < len(j.pieces) && j.pieces[n+1].from < b {
+		n++
+	}
+	p = &j.pieces[n]
+	end = p.end
+	if p.exact {
+		end = min(end, p.start+b-p.from)
+	}
+	return line, min(start, end), max(start, end)
+}
+
+// frame notes the texts of a line that is a frame.
+func (x *scan) frame(line string, at int) {
+	start := frameStart(line)
+	if start < 0 || len(line) > maxFrameLen {
+		return
+	}
+	x.leaves, x.group = x.leaves[:0], 0
+	x.src, x.at = line, x.base+at
+	x.line = -1
+	x.walk(line[start:], 1, 0, source{start, len(line), true})
+	for i := range x.leaves {
+		l := &x.leaves[i]
+		x.join(l.path, l, at)
+		if x.group != 0 {
+			x.join(l.path^x.group, l, at)
+		}
+	}
+}
+
+// frameStart returns where a line's JSON begins, or -1: at its start, or behind
+// the name of a server-sent event.
+func frameStart(line string) int {
+	i := 0
+	for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
+		i++
+	}
+	if strings.HasPrefix(line[i:], "data:") {
+		for i += len("data:"); i < len(line) && line[i] == ' '; i++ {
+		}
+	}
+	if i >= len(line) || line[i] != '{' && line[i] != '[' {
+		return -1
+	}
+	first := strings.TrimLeft(line[i+1:min(len(line), i+16)], " \t")
+	if line[i] == '{' && first != "" && first[0] != '"' && first[0] != '}' { // code
+		return -1
+	}
+	return i
+}
+
+// join appends a leaf to the text of its key.
+func (x *scan) join(key uint64, l *leaf, at int) {
+	j := x.open[key]
+	if j == nil {
+		if len(x.open) >= maxJoined {
+			x.flushAll()
+		}
+		j = &joined{}
+		x.open[key] = j
+	}
+	if l.text == j.last && len(l.text) >= 4 && word(l.text) {
+		return // a constant of the protocol
+	}
+	j.last = l.text
+	if x.line < 0 {
+		x.line = x.lineAt(at) // at: of the line in the block
+	}
+	start := x.at + l.start
+	end := x.at + l.end
+	if n := len(l.text); n > 2*pieceKeep {
+		head, tail := l.text[:pieceKeep], l.text[n-pieceKeep:]
+		if l.exact {
+			j.add(head, piece{line: x.line, start: start, end: start + pieceKeep, exact: true})
+			x.flush(j)
+			j.add(tail, piece{line: x.line, start: end - pieceKeep, end: end, exact: true})
+		} else {
+			j.add(head, piece{line: x.line, start: start, end: end})
+			x.flush(j)
+			j.add(tail, piece{line: x.line, start: start, end: end})
+		}
+	} else {
+		j.add(l.text, piece{line: x.line, start: start, end: end, exact: l.exact})
+	}
+	if len(j.buf) >= joinedScan {
+		x.flush(j)
+	}
+}
+
+// word says that s is a constant: lower-case letters and marks.
+func word(s string) bool {
+	for i := range len(s) {
+		if !(s[i] >= 'a' && s[i] <= 'z' || s[i] == '_' || s[i] == '.' || s[i] == '/' || s[i] == '-') {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *joined) add(text string, p piece) {
+	if text == "" {
+		return
+	}
+	p.from = len(j.buf)
+	j.buf = append(j.buf, text...)
+	j.pieces = append(j.pieces, p)
+}
+
+// flush scans what was joined and keeps its end for what follows.
+func (x *scan) flush(j *joined) {
+	if len(j.pieces) > 1 {
+		l := &layer{s: string(j.buf), name: "joined", joined: j}
+		for _, p := range j.pieces[1:] {
+			l.cuts = append(l.cuts, p.from)
+		}
+		x.budget += 64*len(l.s) + 1<<16
+		x.view(l)
+	}
+	keep := 0
+	for keep < len(j.pieces) && len(j.buf)-j.pieces[keep].from > joinedKeep {
+		keep++
+	}
+	if keep == 0 {
+		return
+	}
+	from := len(j.buf)
+	if keep < len(j.pieces) {
+		from = j.pieces[keep].from
+	}
+	j.buf = append(j.buf[:0], j.buf[from:]...)
+	j.pieces = append(j.pieces[:0], j.pieces[keep:]...)
+	for i := range j.pieces {
+		j.pieces[i].from -= from
+	}
+}
+
+// flushAll scans every open text and closes it.
+func (x *scan) flushAll() {
+	for _, j := range x.open {
+		x.flush(j)
+	}
+	clear(x.open)
+}

@@ -1,0 +1,3 @@
+package leak
+
+//go:generate go run ./gen

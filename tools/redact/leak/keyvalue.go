@@ -1,0 +1,236 @@
+package leak
+
+import "strings"
+
+// Bounds of a name and of its value: what is longer is neither, and the scan
+// stays linear.
+const (
+	maxName       = 64
+	maxNamedValue = 4096
+)
+
+// assigned is a value that stands behind a name, as in NAME=value,
+// "name": "value" and name: "two words", also with escaped quotes.
+type assigned struct {
+	name       string // what stands of the name from the keyword on
+	start, end int
+	quoted     bool
+	equals     bool // behind "=", not ":"
+	flag       bool // behind a space: --name value
+}
+
+func assignment(s string, start, end int) (v assigned, ok bool) {
+	s = s[:min(len(s), end+maxNamedValue)]
+	i := end
+	for i < len(s) && i < end+maxName && (isAlnum(s[i]) || s[i] == '_' || s[i] == '-') {
+		i++
+	}
+	v.name = s[end:i]
+	i, _ = skipQuotes(s, i)
+	spaces := i
+	for i < len(s) && s[i] == ' ' {
+		i++
+	}
+	switch {
+	case i >= len(s):
+		return v, false
+	case s[i] == '=' || s[i] == ':':
+		v.equals = s[i] == '='
+		i++
+		if i < len(s) && (s[i] == '>' || s[i] == '=') {
+			i++
+		}
+		for i < len(s) && s[i] == ' ' {
+			i++
+		}
+	case i == spaces+1 && isFlag(s, start):
+		v.flag = true
+	default:
+		return v, false
+	}
+	v.start, v.quoted = skipQuotes(s, i)
+	v.end = valueEnd(s, v.start, v.quoted)
+	for !v.quoted && v.end > v.start && strings.IndexByte(".:!?", s[v.end-1]) >= 0 {
+		v.end--
+	}
+	return v, v.end > v.start
+}
+
+// isFlag says that the name that holds s[at] begins with two dashes.
+func isFlag(s string, at int) bool {
+	i := at
+	for i > 0 && at-i < maxName && (isAlnum(s[i-1]) || s[i-1] == '-' || s[i-1] == '_') {
+		i--
+	}
+	return strings.HasPrefix(s[i:], "--")
+}
+
+// secretValue finds the value of the secret-like name around s[start:end].
+// Deny says that the caller takes any value behind "=", as redaction does; the
+// leak scan wants one that looks like a secret.
+func secretValue(_ *rule, s string, start, end int, deny bool) (int, int) {
+	if end < len(s) && (s[end] == 's' || s[end] == 'S') && (end+1 == len(s) || !isAlnum(s[end+1])) { // most hits: tokens
+		if plural(s[start : end+1]) {
+			return 0, 0
+		}
+	}
+	v, ok := assignment(s, start, end)
+	if !ok || plural(s[start:end]+v.name) || deny && v.flag {
+		return 0, 0
+	}
+	text := s[v.start:v.end]
+	switch {
+	case len(text) < 4 || !notInert(text) || allDigits(text) || isEnvName(text):
+		return 0, 0
+	case deny && v.equals, secretLike(text, v.quoted) && (deny || !reference(text, v.quoted)):
+		return v.start, v.end
+	}
+	return 0, 0
+}
+
+// reference says that a value names where a secret comes from and holds none:
+// {api_key}, sk-ant-{key}, ${TOKEN}, $TOKEN, %TOKEN%, env[name], load(file).
+func reference(v string, quoted bool) bool {
+	for _, mark := range [][2]string{{"{", "}"}, {"%", "%"}} {
+		if _, rest, ok := strings.Cut(v, mark[0]); ok {
+			name, _, closed := strings.Cut(rest, mark[1])
+			if closed && name != "" && identifier(strings.NewReplacer(":", "", "$", "", "{", "").Replace(strings.TrimRight(name, "0123456789"))) {
+				return true
+			}
+		}
+	}
+	if v[0] == '$' && len(v) > 1 && (identifier(strings.TrimRight(v[1:], "0123456789"))) {
+		return true
+	}
+	if pattern(v) || version(v) || v[len(v)-1] == '-' || v[len(v)-1] == '_' { // the last: a token goes on elsewhere
+		return true
+	}
+	if quoted {
+		return false
+	}
+	i := 0
+	for i < len(v) && (isAlnum(v[i]) || v[i] == '_' || v[i] == '.') {
+		i++
+	}
+	return i > 0 && isLetter(v[0]) && i < len(v) && (v[i] == '[' || v[i] == '(' || v[i] == '{')
+}
+
+// pattern says that a value is an expression for texts and none itself: it has
+// a class of letters and how many of them.
+func pattern(v string) bool {
+	if strings.Contains(v, "(?:") {
+		return true
+	}
+	i := strings.IndexByte(v, '[')
+	return i >= 0 && (strings.Contains(v[i:], "-z") || strings.Contains(v[i:], "-Z") || strings.Contains(v[i:], "-9") || strings.Contains(v[i:], "[^"))
+}
+
+// version knows 2.1.332, v0.148.0-alpha.9 and 2025.11.06-8fe8a63.
+func version(v string) bool {
+	v = strings.TrimPrefix(v, "v")
+	i, dots := 0, 0
+	for i < len(v) && (isDigit(v[i]) || v[i] == '.') {
+		if v[i] == '.' {
+			dots++
+		}
+		i++
+	}
+	return dots >= 1 && isDigit(v[0]) && len(v)-i <= 20 && (i == len(v) || v[i] == '-' || v[i] == '+')
+}
+
+// namedValue finds a value of the rule's grammar behind the provider's name.
+func namedValue(r *rule, s string, start, end int, _ bool) (int, int) {
+	v, ok := assignment(s, start, end)
+	if !ok || v.flag && !v.quoted {
+		return 0, 0
+	}
+	m := r.compiled().FindStringIndex(s[v.start:min(len(s), v.start+maxNamedValue)])
+	if m == nil {
+		return 0, 0
+	}
+	a, b := v.start, v.start+m[1]
+	if b < len(s) && (isAlnum(s[b]) || strings.IndexByte("_-./=", s[b]) >= 0) || !mixed(s[a:b]) || identifier(s[a:b]) {
+		return 0, 0
+	}
+	return a, b
+}
+
+// plural names count things ("tokens used: 12"), they do not hold one.
+func plural(name string) bool {
+	n := strings.ToLower(name)
+	for _, p := range []string{"tokens", "token_count", "token_usage", "tokenization", "secrets", "credentials"} {
+		if strings.HasPrefix(n, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func skipQuotes(s string, i int) (int, bool) {
+	j := i
+	for j < len(s) && s[j] == '\\' {
+		j++
+	}
+	if j < len(s) && (s[j] == '"' || s[j] == '\'') {
+		return j + 1, true
+	}
+	return i, false
+}
+
+func valueEnd(s string, i int, quoted bool) int {
+	for i < len(s) {
+		c := s[i]
+		if c == '"' || c < 0x20 || c == '\\' && (!quoted || i+1 < len(s) && strings.IndexByte(`"nrt\u`, s[i+1]) >= 0) {
+			return i
+		}
+		if !quoted && (c == ' ' || c == ',' || c == ';' || c == ')' || c == '}' || c == ']' || c == '\'' || c == '&' || c == '<' || c == '`') {
+			return i
+		}
+		if quoted && c == '\'' {
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+// secretLike keeps words of prose, code and enum values out of the leak scan.
+func secretLike(v string, quoted bool) bool {
+	if len(v) < 8 || strings.Contains(v, "://") || strings.HasPrefix(v, "/") || strings.Contains(v, "***") {
+		return false
+	}
+	return mixed(v) && (strings.ContainsAny(v, "0123456789") || entropy(v) >= 3.5 && !identifier(v))
+}
+
+func allDigits(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) && s[i] != '.' && s[i] != '%' {
+			return false
+		}
+	}
+	return true
+}
+
+// identifier says that s is made of words, as enum values and names are.
+func identifier(s string) bool {
+	for i := range len(s) {
+		if !isLetter(s[i]) && s[i] != '_' && s[i] != '-' && s[i] != ' ' && s[i] != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// isEnvName says that s names a variable: OPENAI_API_KEY.
+func isEnvName(s string) bool {
+	under := false
+	for i := range len(s) {
+		c := s[i]
+		if c == '_' {
+			under = true
+		} else if !(c >= 'A' && c <= 'Z' || isDigit(c) && under) {
+			return false
+		}
+	}
+	return under
+}

@@ -1,0 +1,156 @@
+package leak
+
+import "strings"
+
+// maxDepth is how many decodings the leak scan stacks, JSON escapes apart.
+// What decodes deeper is reported as unread.
+const maxDepth = 8
+
+// layer is one reading of a part of the input.
+type layer struct {
+	s      string
+	name   string
+	parent *layer // nil: the block, or a joined text
+	at     int    // where src begins in the parent
+	src    string
+	decode decoder // made s of src; nil: s stands for the whole of src
+	pos    []int32 // per byte of s its place in src, made when a finding asks
+	round  bool    // a byte's source ends behind the next one's start
+	cuts   []int   // where texts were joined, in s: a finding must cross one
+	joined *joined // of a text that came in pieces
+	depth  int
+	glue   int // bytes at the beginning that may belong to something else
+}
+
+// decoder returns what s decodes to and, if asked, the place in s of each of
+// its bytes and of its end.
+type decoder func(s string, places bool) (string, []int32)
+
+// child returns the layer of what decodes from l.s[from:to].
+func (l *layer) child(name string, from, to int, d decoder) *layer {
+	c := &layer{name: name, parent: l, at: from, src: l.s[from:to], decode: d, depth: l.depth + 1}
+	c.s, _ = d(c.src, false)
+	return c
+}
+
+// origin maps a range of l.s to the outermost text. It reports false for a
+// range that crosses no cut where it must.
+func (l *layer) origin(start, end int) (a, b int, root *layer, ok bool) {
+	for {
+		if len(l.cuts) > 0 && !crosses(l.cuts, start, end) {
+			return 0, 0, l, false
+		}
+		if l.parent == nil {
+			return start, end, l, true
+		}
+		if l.decode == nil {
+			start, end = 0, len(l.src)
+		} else {
+			if l.pos == nil {
+				_, l.pos = l.decode(l.src, true)
+			}
+			last := int(l.pos[end])
+			if l.round && end < len(l.s) && end > start {
+				last = int(l.pos[end-1]) + 2
+			}
+			start, end = int(l.pos[start]), min(last, len(l.src))
+		}
+		start, end = start+l.at, end+l.at
+		l = l.parent
+	}
+}
+
+func crosses(cuts []int, start, end int) bool {
+	for _, c := range cuts {
+		if start < c && c < end {
+			return true
+		}
+	}
+	return false
+}
+
+// cutInWord says that the wrapped text has a break between letters or digits
+// in the range. Other joins are no breaks.
+func (l *layer) cutInWord(start, end int) bool {
+	if l.name != "wrapped" {
+		return true
+	}
+	for _, c := range l.cuts {
+		if start < c && c < end && !(isAlnum(l.s[c-1]) && isAlnum(l.s[c])) {
+			return false
+		}
+	}
+	return true
+}
+
+// path names the views from the outermost on.
+func (l *layer) path() string {
+	if l.parent == nil {
+		return l.name
+	}
+	if p := l.parent.path(); p != "raw" {
+		return p + "+" + l.name
+	}
+	return l.name
+}
+
+func (l *layer) joint() bool {
+	for ; l != nil; l = l.parent {
+		if len(l.cuts) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// view scans a layer and everything that it decodes to.
+func (x *scan) view(l *layer) {
+	if l.s == "" {
+		return
+	}
+	if x.budget -= len(l.s); x.budget < 0 || l.depth > maxDepth {
+		x.report(&rule{id: Unread}, l, 0, len(l.s))
+		return
+	}
+	x.match(l)
+	x.decoded(l)
+}
+
+func (x *scan) match(l *layer) {
+	joint := l.joint() // a rule that stands alone does not count there
+	x.s.matches(l.s, l.glue, false, func(r *rule, start, end int) {
+		if joint && (r.alone || r.inWord && !l.cutInWord(start, end)) {
+			return
+		}
+		x.report(r, l, start, end)
+	})
+}
+
+func (x *scan) report(r *rule, l *layer, start, end int) {
+	a, b, root, ok := l.origin(start, end)
+	if !ok {
+		return
+	}
+	f := Finding{Rule: r.id, View: l.path()}
+	if root.joined != nil {
+		f.Line, f.Start, f.End = root.joined.place(a, b)
+	} else {
+		f.Line = x.lineAt(a)
+		f.Start, f.End = x.base+a, x.base+b
+	}
+	key := [3]int{x.s.cat.number(r.id), f.Start, f.End}
+	if !x.seen[key] {
+		x.seen[key] = true
+		x.found = append(x.found, f)
+	}
+}
+
+// lineAt returns the number of the line that holds the block's byte at i.
+func (x *scan) lineAt(i int) int {
+	if i < x.countedTo {
+		x.countedTo, x.counted = 0, 0
+	}
+	x.counted += strings.Count(x.text[x.countedTo:i], "\n")
+	x.countedTo = i
+	return x.lines + 1 + x.counted
+}

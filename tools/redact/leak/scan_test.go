@@ -1,0 +1,184 @@
+package leak
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every rule of the table finds what its grammar generates and leaves what is
+// nearly that alone; the generator refuses to build one that does not.
+func TestRulesPassTheirSamples(t *testing.T) {
+	b, err := os.ReadFile("rules.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := ParseEntries(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		if err := list[i].Check(rand.New(rand.NewPCG(2, uint64(i)))); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, n := Providers(); n < 150 {
+		t.Errorf("%d providers, want 150 or more", n)
+	}
+}
+
+// The table that is built is the one of rules.json.
+func TestTableIsFresh(t *testing.T) {
+	dir := t.TempDir()
+	b, err := os.ReadFile("rules.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "rules.json"), b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "gen")
+	if out, err := exec.Command("go", "build", "-o", bin, "./gen").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := exec.Command(bin)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	want, err := os.ReadFile(filepath.Join(dir, "ruletable.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile("ruletable.go"); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("ruletable.go is stale (%v): run go generate ./tools/redact/leak", err)
+	}
+}
+
+// The generator refuses a rule that fails its own samples.
+func TestGeneratorRefusesBrokenRules(t *testing.T) {
+	for what, e := range map[string]Entry{
+		"a token that the boundary check cuts": {ID: "x", Provider: "X", Token: `xyz-[A-Za-z0-9_-]{20}\b`},
+		"no keyword":                           {ID: "x", Provider: "X", Token: `[a-f0-9]{32}`},
+		"an expression that is none":           {ID: "x", Provider: "X", Token: `xyz-[`},
+		"a value that any longer one is":       {ID: "x", Provider: "X", Names: []string{"xyz"}, Value: `[A-Za-z0-9]{20,}`},
+	} {
+		if e.Check(rand.New(rand.NewPCG(3, 3))) == nil {
+			t.Errorf("%s passes", what)
+		}
+	}
+}
+
+// token generates text of the alphabet of real tokens, with every class in it.
+func token(r *rand.Rand, n int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	b := []byte("aB3")
+	for len(b) < n {
+		b = append(b, letters[r.IntN(len(letters))])
+	}
+	return string(b)
+}
+
+// forms make true positives of the rules that are written in Go.
+var forms = map[string]func(r *rand.Rand) string{
+	"masked-key":        func(r *rand.Rand) string { return "sk-" + token(r, 4) + "***" + token(r, 4) },
+	"twilio-key":        func(r *rand.Rand) string { return "SK" + hexText(r, 32) },
+	"discord-bot-token": func(r *rand.Rand) string { return "N" + token(r, 23) + "." + token(r, 6) + "." + token(r, 30) },
+	"zhipu-key":         func(r *rand.Rand) string { return hexText(r, 32) + "." + token(r, 16) },
+	"pem-key": func(r *rand.Rand) string {
+		return "-----BEGIN RSA " + "PRIVATE KEY-----\n" + token(r, 40) + "\n-----END"
+	},
+	"pgp-key":        func(r *rand.Rand) string { return "-----BEGIN PGP " + "PRIVATE KEY BLOCK-----\n\n" + token(r, 40) },
+	"putty-key":      func(r *rand.Rand) string { return "Private-" + "Lines: 14\n" + token(r, 60) },
+	"auth-header":    func(r *rand.Rand) string { return "Authorization: Bearer " + token(r, 24) },
+	"url-userinfo":   func(r *rand.Rand) string { return "postgres://u:" + token(r, 12) + "@db.example/x" },
+	"signed-url":     func(r *rand.Rand) string { return "https://store.example/k?X-Amz-Signature=" + token(r, 32) },
+	"slack-webhook":  func(r *rand.Rand) string { return "https://hooks.slack.com/" + "services/T" + token(r, 8) },
+	"feishu-webhook": func(r *rand.Rand) string { return "https://open.feishu.cn/open-apis" + "/bot/v2/hook/" + token(r, 20) },
+	"wecom-webhook": func(r *rand.Rand) string {
+		return "https://qyapi.weixin.qq.com" + "/cgi-bin/webhook/send?key=" + token(r, 20)
+	},
+	"discord-webhook": func(r *rand.Rand) string { return "https://discord.com/api" + "/webhooks/123456/" + token(r, 20) },
+	"telegram-bot":    func(r *rand.Rand) string { return "https://api.telegram.org" + "/bot123456:" + token(r, 20) + "/send" },
+	"cookie":          func(r *rand.Rand) string { return "Set-Cookie: " + "sid=" + token(r, 20) + "; Path=/" },
+	"azure-key":       func(r *rand.Rand) string { return "Account" + "Key=" + token(r, 60) },
+	"email":           func(r *rand.Rand) string { return "jo." + token(r, 6) + "@" + "mail.example" },
+	"home-posix":      func(r *rand.Rand) string { return "/home" + "/" + token(r, 6) + "/work" },
+	"home-windows":    func(r *rand.Rand) string { return `C:\Users` + `\` + token(r, 6) + `\work` },
+	"home-slug":       func(r *rand.Rand) string { return "in -Users" + "-" + token(r, 6) + "-work" },
+	"secret-value":    func(r *rand.Rand) string { return "DB_PASSWORD" + "=" + token(r, 16) },
+}
+
+func hexText(r *rand.Rand, n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = "0123456789abcdef"[r.IntN(16)]
+	}
+	return string(b)
+}
+
+// Every rule finds its secrets alone, inside prose and inside JSON.
+func TestEveryRuleFindsItsSecrets(t *testing.T) {
+	s := NewScanner(nil)
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, rule := range s.cat.rules {
+		make := forms[rule.id]
+		if make == nil {
+			make = func(r *rand.Rand) string {
+				x, err := Samples(rule.id, 1, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return x[0].Text
+			}
+		}
+		for range 20 {
+			secret := make(r)
+			for _, text := range []string{secret, "see " + secret + " there", `{"k":"x","v":` + quote(secret) + "}\n"} {
+				if len(s.Scan([]byte(text))) == 0 {
+					t.Errorf("%s: not found in a text of %d bytes", rule.id, len(text))
+				}
+			}
+		}
+	}
+}
+
+// No rule takes its own keyword, a placeholder, a variable's name, a template
+// or prose for a secret.
+func TestRulesLeaveTheRestAlone(t *testing.T) {
+	s := NewScanner(nil)
+	plain := []string{
+		"tokens used: 19,542", `"input_tokens":1234567890,"output_tokens":98`, "invalid x-api-key", "token: expired, please log in", "Bearer token is missing",
+		"basic authentication failed", "password is required", "monkey=banana", `"apiKeySource":"ANTHROPIC_API_KEY"`, `"api_key":"<token:1>"`, "secret=<text:12>",
+		"Authorization: Bearer <token:3>", "<email:1> wrote", "see /w/p3.html and C:\\w\\p1.ts", "https://<host:1>/v1", "key_id is unknown", "sk-", "ghp_", "eyJ",
+		"AKIA", "the access_token field", `{"token_type":"bearer","expires_in":3600}`, "cookie: none", "reset password link", "a@b", "user@host", "1.5 tokens = 2 credits",
+		"stop_sequence", "skip-trust", "msg.info.total_token_usage", "codex_core::auth: token refresh failed", `"overageDisabledReason":"org_level_disabled"`,
+		`"ANTHROPIC_API_KEY": "sk-ant-api03-{api_key}"`, `\"apiKey\": \"{env:LOCAL_API_KEY2}\"`, "export TOKEN=$GITHUB_TOKEN_2", "token := env[k2]", "secret = load(file1)", "token: tokens[0]",
+		"sk-xxxxxxxxxxxxxxxxxxxxxxxx", "sk-ant-00000000000000", "AKIAXXXXXXXXXXXXXXXX",
+		"--token <token:1> --api-key string", "user:p@ss", "git@github", strings.Repeat("word\n", 40), "[1,2,3,4,5,6,7,8,9]", "100%25 %20", "a=10 b=20",
+	}
+	for _, p := range plain {
+		if f := s.Scan([]byte(p)); len(f) > 0 {
+			t.Errorf("%q: %v", p, f)
+		}
+	}
+	for _, rule := range s.cat.rules {
+		for _, k := range rule.keywords {
+			if rule.kind == "path" { // any name below a home is one too many
+				continue
+			}
+			for _, near := range []string{k, "x" + k + "yz", k + "<token:1>", `"` + k + `":"<text:4>"`, k + " is not set", strings.ToUpper(k) + "=" + strings.ToUpper("${name}")} {
+				if rule.id == "pem-key" || rule.id == "pgp-key" || rule.id == "putty-key" {
+					continue
+				}
+				if f := s.Scan([]byte(near)); len(f) > 0 {
+					t.Errorf("%s: %q: %v", rule.id, near, f)
+				}
+			}
+		}
+	}
+}

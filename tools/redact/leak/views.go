@@ -1,0 +1,349 @@
+package leak
+
+import (
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+	"strings"
+)
+
+// decoded scans what parts of a layer decode to.
+func (x *scan) decoded(l *layer) {
+	x.runs(l)
+	x.percents(l)
+	x.printables(l)
+	x.wides(l)
+	x.arrays(l)
+	x.wraps(l)
+	if l.parent == nil && l.joined == nil { // line by line: lineViews
+		return
+	}
+	x.whole(l, 0, len(l.s))
+}
+
+// whole scans a part of a layer without its escapes and control sequences.
+func (x *scan) whole(l *layer, from, to int) {
+	s := l.s[from:to]
+	if escaped(s, x.s.escapes) {
+		c := l.child("json", from, to, unescape)
+		c.depth = l.depth // each escape is shorter than what it is made of
+		x.view(c)
+	}
+	if strings.IndexByte(s, 0x1b) >= 0 {
+		x.view(l.child("ansi", from, to, stripANSI))
+	}
+}
+
+// lineViews reads the block line by line: escapes, control sequences, and the
+// frames whose texts may go on in others. Lines before kept were read.
+func (x *scan) lineViews(text string, kept int) {
+	root := &layer{s: text, name: "raw"}
+	odd := escaped(text, x.s.escapes) || strings.IndexByte(text, 0x1b) >= 0
+	for start := kept; start < len(text); {
+		end := strings.IndexByte(text[start:], '\n')
+		if end < 0 {
+			end = len(text)
+		} else {
+			end += start
+		}
+		if odd {
+			x.whole(root, start, end)
+		}
+		x.frame(text[start:end], start)
+		start = end + 1
+	}
+}
+
+// Lengths from which something may be an encoding of a secret.
+const (
+	minRun      = 16 // letters of base64 or hexadecimal
+	minReadable = 10 // decoded bytes of text
+	minArray    = 8  // numbers
+)
+
+var runByte = func() (t [256]bool) {
+	for c := range t {
+		t[c] = sixBits[c] != 0xff
+	}
+	return
+}()
+
+// eachRun calls f with every run of n or more letters of the base64 alphabets.
+// Only every n-th byte is looked at until one belongs to a run.
+func eachRun(s string, n int, f func(i, j int)) {
+	for i := n - 1; i < len(s); {
+		if !runByte[s[i]] {
+			i += n
+			continue
+		}
+		a := i
+		for a > 0 && runByte[s[a-1]] {
+			a--
+		}
+		b := i + 1
+		for b < len(s) && runByte[s[b]] {
+			b++
+		}
+		if b-a >= n {
+			f(a, b)
+		}
+		i = b + n
+	}
+}
+
+// runs scans what base64 and hexadecimal runs decode to, also when they are
+// part of a longer word.
+func (x *scan) runs(l *layer) {
+	eachRun(l.s, minRun, func(i, j int) {
+		s := l.s[i:j]
+		if !encodedLook(s) {
+			return
+		}
+		x.hex(l, i, j)
+		if n := strings.Index(s, "H4sI"); n >= 0 {
+			x.inflate(l, i+n, j, base64)
+		} else if strings.HasPrefix(s, "eJ") || strings.HasPrefix(s, "eN") {
+			x.inflate(l, i, j, base64)
+		}
+		for shift := range 4 {
+			x.letters(l, i+shift, j)
+		}
+	})
+}
+
+// encodedLook refuses runs that are words: encoded text has capitals or
+// digits.
+func encodedLook(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 'A' && c <= 'Z' || isDigit(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// letters scans the readable stretches of base64 that begins at i.
+func (x *scan) letters(l *layer, i, j int) {
+	s := l.s[i:j]
+	groups := len(s) / 4
+	from := -1 // group with which the stretch began
+	flush := func(to int) {
+		if from >= 0 {
+			begin, end := max(0, from-1)*4, min(to*4+4, len(s))
+			if (end-begin)*3/4 >= minReadable {
+				c := l.child("base64", i+begin, i+end, base64)
+				c.glue, c.round = 4, true
+				x.view(c)
+			}
+		}
+		from = -1
+	}
+	for g := range groups {
+		a, b, c, d := sixBits[s[4*g]], sixBits[s[4*g+1]], sixBits[s[4*g+2]], sixBits[s[4*g+3]]
+		if textByte[a<<2|b>>4] && textByte[b<<4|c>>2] && textByte[c<<6|d] {
+			if from < 0 {
+				from = g
+			}
+		} else if from >= 0 {
+			if g-from >= 3 {
+				flush(g)
+			}
+			from = -1
+		}
+	}
+	if groups-from >= 3 {
+		flush(groups)
+	}
+}
+
+// textByte has the bytes of readable text; NUL is half of UTF-16.
+var textByte = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c >= 0x20 && c < 0x7f || c == '\n' || c == '\r' || c == '\t' || c == 0x1b || c == 0
+	}
+	return
+}()
+
+// hex scans what the hexadecimal digits in a run decode to.
+func (x *scan) hex(l *layer, i, j int) {
+	for i < j {
+		for i < j && !isHex(l.s[i]) {
+			i++
+		}
+		end := i
+		for end < j && isHex(l.s[end]) {
+			end++
+		}
+		if end-i >= 2*minReadable {
+			if n := strings.Index(lowerASCII(l.s[i:min(end, i+64)]), "1f8b08"); n >= 0 {
+				x.inflate(l, i+n, end, pairs)
+			}
+			x.digits(l, i, end)
+			x.digits(l, i+1, end)
+		}
+		i = end
+	}
+}
+
+func (x *scan) digits(l *layer, i, j int) {
+	j -= (j - i) % 2
+	from := -1
+	flush := func(to int) {
+		if from >= 0 && (to-from)/2 >= minReadable {
+			c := l.child("hex", from, to, pairs)
+			c.glue = 1
+			x.view(c)
+		}
+		from = -1
+	}
+	for k := i; k < j; k += 2 {
+		if textByte[hexNibble(l.s[k])<<4|hexNibble(l.s[k+1])] {
+			if from < 0 {
+				from = k
+			}
+		} else {
+			flush(k)
+		}
+	}
+	flush(j)
+}
+
+// maxInflated is how much one compressed run may hold.
+const maxInflated = 16 << 20
+
+// inflate scans what gzip or zlib data, encoded, holds. What is cut is read as
+// far as it goes.
+func (x *scan) inflate(l *layer, i, j int, d decoder) {
+	b, _ := d(l.s[i:j], false)
+	var r io.Reader
+	var err error
+	if strings.HasPrefix(b, "\x1f\x8b") {
+		r, err = gzip.NewReader(strings.NewReader(b))
+	} else {
+		r, err = zlib.NewReader(strings.NewReader(b))
+	}
+	if err != nil {
+		return
+	}
+	text, _ := io.ReadAll(io.LimitReader(r, maxInflated)) // an error is the end of what can be read
+	c := &layer{s: string(text), name: "gzip", parent: l, at: i, src: l.s[i:j], depth: l.depth + 1}
+	if len(text) == maxInflated {
+		x.report(&rule{id: Unread}, c, 0, len(text))
+		return
+	}
+	x.view(c)
+}
+
+// stretch returns the range around s[i] without white space, quotes and
+// brackets.
+func stretch(s string, i int) (a, b int) {
+	for a = i; a > 0 && i-a < 4096 && wordByte[s[a-1]]; a-- {
+	}
+	for b = i; b < len(s) && b-i < 65536 && wordByte[s[b]]; b++ {
+	}
+	return a, b
+}
+
+var wordByte = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c > 0x20 && c != '"' && c != '<' && c != '>' && c != '\\' && c != '`'
+	}
+	return
+}()
+
+func (x *scan) percents(l *layer) {
+	s := l.s
+	for i := 0; i < len(s); i++ {
+		n := strings.IndexByte(s[i:], '%')
+		if n < 0 {
+			return
+		}
+		if i += n; !hexAt(s, i+1, 2) {
+			continue
+		}
+		a, b := stretch(s, i)
+		x.view(l.child("percent", a, b, percent))
+		i = b
+	}
+}
+
+func (x *scan) printables(l *layer) {
+	s := l.s
+	for i := 0; i < len(s); i++ {
+		n := strings.IndexByte(s[i:], '=')
+		if n < 0 {
+			return
+		}
+		if i += n; !(hexAt(s, i+1, 2) && upperHex(s[i+1:i+3])) && breakAt(s, i+1) == 0 {
+			continue
+		}
+		a, b := stretch(s, i)
+		for b < len(s) && b > 0 && s[b-1] == '=' && breakAt(s, b) > 0 {
+			b += breakAt(s, b)
+			_, b = stretch(s, b)
+		}
+		x.view(l.child("quoted-printable", a, b, quotedPrintable))
+		i = max(b-1, i)
+	}
+}
+
+func upperHex(s string) bool { return s == strings.ToUpper(s) }
+
+// wides scans stretches of UTF-16 and UTF-32: a NUL at least every fourth byte.
+func (x *scan) wides(l *layer) {
+	s := l.s
+	for i := 0; i < len(s); i++ {
+		n := strings.IndexByte(s[i:], 0)
+		if n < 0 {
+			return
+		}
+		i += n
+		a, b, count := max(0, i-1), i, 0
+		for b < len(s) && (s[b] == 0 || b+1 < len(s) && s[b+1] == 0 || b > 0 && s[b-1] == 0) {
+			if s[b] == 0 {
+				count++
+			}
+			b++
+		}
+		if count >= minRun/2 && b-a-count >= minRun/2 {
+			x.view(l.child("utf16", a, b, stripNUL))
+		}
+		i = b
+	}
+}
+
+// arrays scans the bytes that arrays of numbers spell.
+func (x *scan) arrays(l *layer) {
+	s := l.s
+	for i := 0; i < len(s); i++ {
+		n := strings.IndexByte(s[i:], '[')
+		if n < 0 {
+			return
+		}
+		i += n
+		if end, count := numbersEnd(s, i+1); count >= minArray {
+			x.view(l.child("bytes", i+1, end, numbers))
+			i = end - 1
+		}
+	}
+}
+
+// numbersEnd returns the end of the byte values at s[i] and how many there are.
+func numbersEnd(s string, i int) (end, count int) {
+	for j := i; j < len(s); {
+		for j < len(s) && (s[j] == ' ' || s[j] == ',' || s[j] == '\n' || s[j] == '\r' || s[j] == '\t') {
+			j++
+		}
+		from, n := j, 0
+		for j < len(s) && isDigit(s[j]) && j-from < 4 {
+			n = n*10 + int(s[j]-'0')
+			j++
+		}
+		if j == from || n > 255 {
+			break
+		}
+		end = j
+		count++
+	}
+	return end, count
+}

@@ -1,0 +1,162 @@
+package leak
+
+import (
+	"hash/maphash"
+	"strings"
+)
+
+// open is an object or array that the walk is in.
+type open struct {
+	path  uint64
+	array bool
+	key   string
+	// numbers are where an array of nothing but byte values began.
+	numbers int
+}
+
+// walk notes the strings of a JSON text as leaves. It takes any text: what is
+// no JSON gives no or few leaves.
+func (x *scan) walk(s string, path uint64, depth int, in source) {
+	var stack []open
+	top := open{path: path}
+	for i := 0; i < len(s); {
+		switch c := s[i]; c {
+		case '{', '[':
+			if len(stack) >= maxOpen {
+				return
+			}
+			next := open{path: mix(x.seed, top.path, top.key), array: c == '[', numbers: i + 1}
+			stack = append(stack, top)
+			top = next
+			i++
+		case '}', ']':
+			if c == ']' && top.array && top.numbers > 0 {
+				x.byteLeaf(s, top, i, in)
+			}
+			if len(stack) == 0 {
+				return
+			}
+			top = stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			i++
+		case '"':
+			end := stringEnd(s, i+1)
+			j := end + 1
+			for j < len(s) && s[j] == ' ' {
+				j++
+			}
+			top.numbers = 0
+			if !top.array && j < len(s) && s[j] == ':' {
+				top.key = s[i+1 : min(end, len(s))]
+				i = j + 1
+				if blockKeys[top.key] {
+					x.blockOf(top.key, s, i)
+				}
+				continue
+			}
+			x.leaf(s[i+1:min(end, len(s))], in.part(i+1, min(end, len(s))), mix(x.seed, top.path, top.key), depth)
+			i = end + 1
+		default:
+			i++
+		}
+	}
+}
+
+// stringEnd returns the place of the quote that ends a string, or the end.
+func stringEnd(s string, i int) int {
+	for {
+		n := strings.IndexByte(s[i:], '"')
+		if n < 0 {
+			return len(s)
+		}
+		i += n
+		back := i
+		for back > 0 && s[back-1] == '\\' {
+			back--
+		}
+		if (i-back)%2 == 0 {
+			return i
+		}
+		i++
+	}
+}
+
+func mix(seed maphash.Seed, path uint64, key string) uint64 {
+	return path*0x9e3779b97f4a7c15 ^ maphash.String(seed, key)
+}
+
+// blockOf adds the scalar at s[i] to what tells the frame's block.
+func (x *scan) blockOf(key string, s string, i int) {
+	for i < len(s) && s[i] == ' ' {
+		i++
+	}
+	end := i
+	if i < len(s) && s[i] == '"' {
+		end = min(stringEnd(s, i+1), len(s))
+	} else {
+		for end < len(s) && isAlnum(s[end]) {
+			end++
+		}
+	}
+	if end > i && end-i <= 128 {
+		x.group ^= mix(x.seed, maphash.String(x.seed, key), s[i:end]) | 1
+	}
+}
+
+// leaf notes a string, the strings of JSON in it, and what it is the base64
+// of.
+func (x *scan) leaf(raw string, in source, path uint64, depth int) {
+	if raw == "" {
+		return
+	}
+	text := raw
+	if strings.IndexByte(raw, '\\') >= 0 {
+		text, _ = unescape(raw, false)
+		in.exact = false
+	}
+	if text == "" {
+		return
+	}
+	x.leaves = append(x.leaves, leaf{path: path, text: text, source: in})
+	if c := text[0]; (c == '{' || c == '[') && depth < maxNested {
+		x.walk(text, path^0x15, depth+1, in)
+	}
+	if len(text)%4 == 0 && len(text) < 64<<10 {
+		if b, ok := wholeBase64(text); ok {
+			in.exact = false
+			x.leaves = append(x.leaves, leaf{path: path ^ 0xb64, text: b, source: in})
+		}
+	}
+}
+
+// byteLeaf notes the text that an array of byte values spells.
+func (x *scan) byteLeaf(s string, o open, end int, in source) {
+	last, count := numbersEnd(s, o.numbers)
+	if count == 0 || strings.Trim(s[last:end], " \n\r\t") != "" {
+		return
+	}
+	text, _ := numbers(s[o.numbers:last], false)
+	in = in.part(o.numbers, last)
+	in.exact = false
+	x.leaves = append(x.leaves, leaf{path: o.path ^ 0xb1e, text: text, source: in})
+}
+
+// wholeBase64 returns the text that all of s is the base64 of.
+func wholeBase64(s string) (string, bool) {
+	t := strings.TrimRight(s, "=")
+	if len(s)-len(t) > 2 || !encodedLook(t) {
+		return "", false
+	}
+	for i := range len(t) {
+		if sixBits[t[i]] == 0xff {
+			return "", false
+		}
+	}
+	b, _ := base64(t, false)
+	for i := range len(b) {
+		if !textByte[b[i]] {
+			return "", false
+		}
+	}
+	return b, b != ""
+}
