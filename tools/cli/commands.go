@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -22,18 +23,18 @@ func (a *app) commands() []*cobra.Command {
 		a.redactCommand(),
 		a.normalizeCommand(),
 		a.compareCommand(),
-		a.replayCommand(),
+		a.detachable(a.replayCommand(), jobs.KindReplay, onlyRuns),
 		a.playCommand(),
 		a.recordCommand(),
 		a.classifyCommand(),
 		a.errorCasesCommand(),
-		a.bisectCommand(),
+		a.detachable(a.bisectCommand(), jobs.KindBisect, a.knownAgents),
 		a.validateCommand(),
 		a.matrixCommand(),
 		a.canIUseCommand(),
 		a.compatibilityCommand(),
 		a.doctorCommand(),
-		a.discoverCommand(),
+		a.detachable(a.discoverCommand(), jobs.KindDiscover, a.knownAgents),
 		a.planCommand(),
 		a.mergeStepCommand(),
 		a.healthCommand(),

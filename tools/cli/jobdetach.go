@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
@@ -42,12 +43,40 @@ func (a *app) detachable(c *cobra.Command, kind string, check func(c *cobra.Comm
 			}
 			return run(c, args)
 		}
+		input, work, err := a.jobInput(a.workArgs(c))
+		if err != nil {
+			return err
+		}
+		if input != nil {
+			a.env.Stdin = bytes.NewReader(input) // check reads it, too
+		}
 		if err := check(c, args); err != nil {
 			return err
 		}
-		return a.detach(c.Context(), f, kind, a.workArgs(c))
+		return a.detach(c.Context(), jobs.Submission{Kind: kind, Label: f.label, Args: work, Dir: a.env.Dir, Input: input, Notify: f.notify, Key: f.key})
 	}
 	return c
+}
+
+// knownAgents refuses arguments that name no agent of the registry.
+func (a *app) knownAgents(_ *cobra.Command, args []string) error {
+	reg, err := a.open()
+	if err != nil {
+		return err
+	}
+	targets := make([]capture.Target, len(args))
+	for i, id := range args {
+		targets[i].Agent = id
+	}
+	return capture.Check(reg, targets, nil)
+}
+
+// onlyRuns lets of the uses of replay only the run-harness gate be a job.
+func onlyRuns(c *cobra.Command, _ []string) error {
+	if run, err := c.Flags().GetBool("run"); err != nil || !run {
+		return usage("of replay only --run can be a job")
+	}
+	return nil
 }
 
 // workArgs are the arguments without those that are about the job, in their
@@ -78,29 +107,37 @@ func (a *app) jobStore() (*jobs.Store, error) {
 	return jobs.Open(state, jobs.ThisSystem()), nil
 }
 
-// submitted is the answer to --detach.
+// submitted is the answer to --detach. It says nothing about the work: that is
+// what job status is for, and a second place for it would be one too many (D5).
 type submitted struct {
-	*jobs.Job
-	Reused bool `json:"reused"` // of the idempotency key
+	RunID      string          `json:"run_id"`
+	Kind       string          `json:"kind"`
+	PID        *int            `json:"pid"`
+	Status     jobs.Status     `json:"status"`
+	Terminal   bool            `json:"terminal"`
+	Outcome    *jobs.Outcome   `json:"outcome"`
+	ReasonCode *string         `json:"reason_code"`
+	SpawnState jobs.SpawnState `json:"spawn_state"`
+	Log        string          `json:"log"`
+	Reused     bool            `json:"reused"` // of the idempotency key
 }
 
 // detach submits the work and says how to find it again.
-func (a *app) detach(ctx context.Context, f *detachFlags, kind string, args []string) error {
+func (a *app) detach(ctx context.Context, sub jobs.Submission) error {
 	s, err := a.jobStore()
 	if err != nil {
 		return err
 	}
-	input, args, err := a.jobInput(args)
-	if err != nil {
-		return err
-	}
-	sub := jobs.Submission{Kind: kind, Label: f.label, Args: args, Dir: a.env.Dir, Input: input, Notify: f.notify, Key: f.key}
 	job, reused, err := s.Submit(ctx, sub, thisProgram())
 	if err != nil {
 		return jobError(err)
 	}
 	if a.machine != nil {
-		a.machine.say(submitted{job, reused})
+		said := submitted{RunID: job.RunID, Kind: job.Kind, PID: job.PID, Status: jobs.StatusRunning, SpawnState: jobs.Started, Log: job.Log}
+		if reused {
+			said = submitted{job.RunID, job.Kind, job.PID, job.Status, job.Terminal, job.Outcome, job.ReasonCode, job.SpawnState, job.Log, true}
+		}
+		a.machine.say(said)
 		return nil
 	}
 	if reused {

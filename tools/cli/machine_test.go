@@ -118,6 +118,11 @@ func checkRow(t *testing.T, path string, words []string, row machineRow) {
 	checkSchema(t, path, row, types, data)
 }
 
+// The answer to --detach is the same for every command that has it.
+func TestSubmittedHasASchema(t *testing.T) {
+	checkSchema(t, "job submit", machineRow{}, []reflect.Type{reflect.TypeFor[submitted]()}, nil)
+}
+
 func TestNoEnvelopeWithoutAnInstallation(t *testing.T) {
 	env := testEnv(t, "", "handshake", "--machine")
 	env.Files = fstest.MapFS{}

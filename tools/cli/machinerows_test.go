@@ -9,6 +9,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/discover"
 	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
+	"github.com/nexu-io/open-design-agent-contracts/tools/merge"
 	"github.com/nexu-io/open-design-agent-contracts/tools/play/gate"
 	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
 )
@@ -54,6 +55,7 @@ func machineRows(t *testing.T) map[string]machineRow {
 		"job status":    {types: []any{&jobs.Job{}}},
 		"job wait":      one("20260725T175010-97f334", "--max-wait", "0"),
 		"matrix":        {runs: [][]string{{"--explain", "codex", "0.144.0"}, {"--quality"}}, lines: true},
+		"merge-step":    {types: []any{merge.Plan(nil)}},
 		"normalize":     {runs: [][]string{{a}}, lines: true},
 		"redact":        {runs: [][]string{{"--check", a}}, text: true},
 		"replay":        {runs: [][]string{{a}}, lines: true, types: []any{&gate.Report{}}},
