@@ -41,6 +41,7 @@ var siblings = map[[2]string]bool{
 	{"tools/merge", "tools/capture"}:  true, // what a capture is to a registry
 	{"tools/plan", "tools/matrix"}:    true, // what counts, and what is confirmed (docs/decisions/0015)
 	{"tools/plan", "tools/health"}:    true, // which runs are worth repeating
+	{"tools/serve", "tools/site"}:     true, // the pages and documents that are served
 }
 
 // place returns the level of a package's folder and the tool it belongs to.

@@ -41,6 +41,8 @@ func (a *app) commands() []*cobra.Command {
 		a.correctCommand(),
 		a.reviewCommand(),
 		a.publishCommand(),
+		a.serveCommand(),
+		a.siteCommand(),
 		a.explainCommand(),
 		a.cacheCommand(),
 		a.handshakeCommand(),

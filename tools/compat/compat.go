@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
@@ -29,6 +30,8 @@ type Checker struct {
 	Now       func() time.Time
 	// Probe runs the representative probe of each CLI that is classified.
 	Probe bool
+	// Versions remembers versions between checks; nil asks each time.
+	Versions *Versions
 	// Progress is told what happens; nil tells nobody.
 	Progress func(agent, what string)
 }
@@ -107,7 +110,7 @@ func (k *Checker) Check(ctx context.Context, id string) (*Result, error) {
 		return r, nil
 	}
 	k.tell(a, "asking "+filepath.Base(r.Program)+" for its version")
-	v, err := capture.InstalledVersion(ctx, k.StateDir, a, r.Program)
+	v, err := k.version(ctx, a, r.Program)
 	if err != nil {
 		var unknown *capture.CannotKnowError
 		if ctx.Err() != nil || !errors.As(err, &unknown) {
@@ -118,6 +121,13 @@ func (k *Checker) Check(ctx context.Context, id string) (*Result, error) {
 	}
 	r.Response.InstalledVersion = &v.Token
 	return r, k.classify(ctx, a, v.Token, r)
+}
+
+func (k *Checker) version(ctx context.Context, a *contract.Agent, program string) (agents.Version, error) {
+	if k.Versions != nil {
+		return k.Versions.Ask(ctx, a, program)
+	}
+	return capture.InstalledVersion(ctx, k.StateDir, a, program)
 }
 
 func (k *Checker) missing(a *contract.Agent, r *Result) {
