@@ -84,6 +84,7 @@ func setup(e *testscript.Env) error {
 			return err
 		}
 	}
+	e.Setenv("REPOSITORY", root)
 	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 	e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, ".data"))
 	e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))

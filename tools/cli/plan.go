@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ import (
 type planFlags struct {
 	platforms []string
 	gate      bool
+	issues    string
+	dryRun    bool
 	shards    int
 	format    format
 }
@@ -46,11 +49,13 @@ Exit codes: 0 nothing to do, or the gate is passed; 1 something to do, or a Tier
   agent-contracts plan --format github-matrix --shards 8
   agent-contracts plan --gate`,
 		ValidArgsFunction: a.completeAgents,
-		RunE:              func(_ *cobra.Command, args []string) error { return a.plan(f, args) },
+		RunE:              func(c *cobra.Command, args []string) error { return a.plan(c.Context(), f, args) },
 	}
 	fl := c.Flags()
 	fl.StringSliceVar(&f.platforms, "platform", nil, "plan for these platforms (default: those with records)")
 	fl.BoolVar(&f.gate, "gate", false, "only say whether Tier 0 evidence is fresh enough for a release")
+	fl.StringVar(&f.issues, "issues", "", "with --gate: open or update one GitHub issue in OWNER/NAME for each stale agent (GITHUB_TOKEN)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "with --issues: only say what would happen")
 	fl.IntVar(&f.shards, "shards", 4, "most jobs of --format github-matrix")
 	a.formatFlag(c, &f.format, "text", "json", "github-matrix")
 	_ = c.RegisterFlagCompletionFunc("platform", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -71,6 +76,9 @@ func (f *planFlags) options(ids []string, now time.Time) (plan.Options, error) {
 	if f.gate && (f.format == "github-matrix" || len(f.platforms) > 0) {
 		return o, usage("--gate looks at all platforms and has no matrix: leave --platform and github-matrix out")
 	}
+	if f.issues != "" && !f.gate || f.dryRun && f.issues == "" {
+		return o, usage("--issues goes with --gate, and --dry-run with --issues")
+	}
 	for _, word := range f.platforms {
 		p := contract.Platform(word)
 		if !p.Valid() || p == "unknown" {
@@ -81,7 +89,7 @@ func (f *planFlags) options(ids []string, now time.Time) (plan.Options, error) {
 	return o, nil
 }
 
-func (a *app) plan(f *planFlags, ids []string) error {
+func (a *app) plan(ctx context.Context, f *planFlags, ids []string) error {
 	opts, err := f.options(ids, a.env.Now())
 	if err != nil {
 		return err
@@ -95,7 +103,7 @@ func (a *app) plan(f *planFlags, ids []string) error {
 		return err
 	}
 	if f.gate {
-		return a.planGate(f, records, opts)
+		return a.planGate(ctx, f, records, opts)
 	}
 	p, err := plan.Build(records, opts)
 	if err != nil {
@@ -158,10 +166,15 @@ func duration(seconds int) string {
 	return (time.Duration(seconds) * time.Second).Round(time.Second).String()
 }
 
-func (a *app) planGate(f *planFlags, records *plan.Records, opts plan.Options) error {
+func (a *app) planGate(ctx context.Context, f *planFlags, records *plan.Records, opts plan.Options) error {
 	g, err := plan.Check(records, opts)
 	if err != nil {
 		return err
+	}
+	if f.issues != "" {
+		if err := a.publishIssues(ctx, f.issues, g.Issues(), f.dryRun); err != nil {
+			return err
+		}
 	}
 	if f.format == "json" {
 		err = a.printJSON(g)

@@ -3,9 +3,11 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/sourcescan/issues"
 )
 
 // Gate says whether the evidence about the Tier 0 agents is fresh enough for a
@@ -82,4 +84,24 @@ func (f *Freshness) age(now time.Time) error {
 		f.Reason = fmt.Sprintf("last captured %s, the limit is %d days", at.UTC().Format(time.DateOnly), f.FreshnessDays)
 	}
 	return nil
+}
+
+// Issues returns one for each agent whose evidence is too old. It is the same
+// issue until there is newer evidence.
+func (g *Gate) Issues() []issues.Issue {
+	var out []issues.Issue
+	for _, f := range g.Agents {
+		if !f.Stale {
+			continue
+		}
+		last := "never"
+		if f.LastObservedAt != nil {
+			last = *f.LastObservedAt
+		}
+		out = append(out, issues.Issue{
+			Fingerprint: "stale:" + f.Agent + ":" + strings.ToLower(last), Title: "Stale coverage: " + f.Agent, Labels: []string{"stale_coverage"},
+			Body: fmt.Sprintf("The evidence about `%s` is too old for a release: %s.\n\n`agent-contracts plan %s` names the captures that are due.", f.Agent, f.Reason, f.Agent),
+		})
+	}
+	return out
 }

@@ -1,0 +1,254 @@
+package agentcontracts_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/cli"
+)
+
+// workflow is what the lint looks at of a GitHub workflow.
+type workflow struct {
+	On          yaml.Node         `yaml:"on"`
+	Permissions map[string]string `yaml:"permissions"`
+	Jobs        map[string]struct {
+		Permissions map[string]string `yaml:"permissions"`
+		Environment string            `yaml:"environment"`
+		Timeout     int               `yaml:"timeout-minutes"`
+		Env         map[string]string `yaml:"env"`
+		Steps       []step            `yaml:"steps"`
+	} `yaml:"jobs"`
+}
+
+type step struct {
+	Uses string            `yaml:"uses"`
+	Run  string            `yaml:"run"`
+	With map[string]string `yaml:"with"`
+	Env  map[string]string `yaml:"env"`
+}
+
+var (
+	pinned = regexp.MustCompile(`^[A-Za-z0-9._-]+/[A-Za-z0-9._/-]+@[0-9a-f]{40}$`)
+	// What runs an agent's CLI, or the code of a pull request.
+	foreign = regexp.MustCompile(`agent-contracts"? (capture|bisect|record|compatibility)\b|\.ci/run`)
+	// What could print raw output into a public log. Redirections into a file or
+	// another program's stdin are looked at by hand.
+	prints = regexp.MustCompile(`(?m)(^|[|&;({]|\bthen|\bdo)\s*(cat|tee|head|tail|less|more|strings|xxd|od|hexdump|base64)\b|\btee\b|set -[a-z]*x|--raw\b|XDG_STATE_HOME|agent-contracts"? (play|record|job (output|logs))\b|ACTIONS_STEP_DEBUG`)
+	calls  = regexp.MustCompile(`agent-contracts"? ((?:[a-z][a-z-]* ?)+)(.*)`)
+	flags  = regexp.MustCompile(`--[a-z-]+`)
+)
+
+// lintWorkflow returns what is wrong with a workflow or a composite action.
+func lintWorkflow(text []byte) (bad []string) {
+	var w workflow
+	if err := yaml.Unmarshal(text, &w); err != nil {
+		return []string{err.Error()}
+	}
+	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	on := fmt.Sprint(triggers(&w.On))
+	byPullRequest := strings.Contains(on, "pull_request")
+	if strings.Contains(on, "pull_request_target") {
+		say("pull_request_target runs foreign code with secrets")
+	}
+	if w.Permissions == nil {
+		say("no permissions at the top: the default ones write")
+	}
+	for scope, p := range w.Permissions {
+		if p != "read" && p != "none" {
+			say("%s: %s for every job", scope, p)
+		}
+	}
+	for name, job := range w.Jobs {
+		if job.Timeout == 0 {
+			say("job %s has no timeout-minutes", name)
+		}
+		all := ""
+		for _, s := range job.Steps {
+			all += s.Run + "\n" + fmt.Sprint(s.Env, s.With) + "\n"
+			bad = append(bad, lintStep(name, s)...)
+		}
+		all += fmt.Sprint(job.Env)
+		live := strings.Contains(all, "--live")
+		runsForeign := byPullRequest || foreign.MatchString(all)
+		for scope, p := range job.Permissions {
+			if runsForeign && p != "read" && p != "none" {
+				say("job %s runs foreign code and may write %s", name, scope)
+			}
+		}
+		if runsForeign && !live && (strings.Contains(all, "secrets.") || strings.Contains(all, "github.token")) {
+			say("job %s runs foreign code beside a secret", name)
+		}
+		if live && (job.Environment == "" || on != "[workflow_dispatch]") {
+			say("job %s captures live without a protected environment, or not by hand alone", name)
+		}
+		if strings.Contains(all, "secrets.") && !live && runsForeign {
+			say("job %s hands secrets to foreign code", name)
+		}
+		if runsForeign {
+			for _, s := range job.Steps {
+				if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["persist-credentials"] != "false" {
+					say("job %s leaves the token in the checkout for foreign code", name)
+				}
+			}
+		}
+	}
+	return bad
+}
+
+func lintStep(job string, s step) (bad []string) {
+	if s.Uses != "" && !strings.HasPrefix(s.Uses, "./") && !pinned.MatchString(s.Uses) {
+		bad = append(bad, fmt.Sprintf("job %s: %s is not pinned by its full hash", job, s.Uses))
+	}
+	if strings.Contains(s.Run, "${{") {
+		bad = append(bad, fmt.Sprintf("job %s: an expression inside a script is code for whoever sets it: %q", job, s.Run))
+	}
+	if m := prints.FindString(s.Run); m != "" {
+		bad = append(bad, fmt.Sprintf("job %s: %q could print raw output", job, strings.TrimSpace(m)))
+	}
+	if strings.HasPrefix(s.Uses, "actions/upload-artifact@") && !regexp.MustCompile(`^\$\{\{ runner\.temp \}\}/bundle/$`).MatchString(strings.TrimSpace(s.With["path"])) {
+		bad = append(bad, fmt.Sprintf("job %s uploads %q: only the bundle of sanitized records leaves a job", job, s.With["path"]))
+	}
+	return bad
+}
+
+func triggers(on *yaml.Node) []string {
+	switch on.Kind {
+	case yaml.ScalarNode:
+		return []string{on.Value}
+	case yaml.SequenceNode:
+		var out []string
+		for _, n := range on.Content {
+			out = append(out, n.Value)
+		}
+		return out
+	}
+	var out []string
+	for i := 0; i+1 < len(on.Content); i += 2 {
+		out = append(out, on.Content[i].Value)
+	}
+	return out
+}
+
+func workflowFiles(t *testing.T) map[string][]byte {
+	t.Helper()
+	files, err := filepath.Glob(".github/workflows/*.yml")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d workflows, %v", len(files), err)
+	}
+	out := map[string][]byte{}
+	for _, f := range files {
+		if out[f], err = os.ReadFile(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func TestWorkflows(t *testing.T) {
+	files := workflowFiles(t)
+	for f, text := range files {
+		for _, bad := range lintWorkflow(text) {
+			t.Errorf("%s: %s", f, bad)
+		}
+	}
+	action, err := os.ReadFile("action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["action.yml"] = action
+	for f, text := range files {
+		for _, line := range strings.Split(string(text), "\n") {
+			if _, use, ok := strings.Cut(line, "uses: "); ok && !regexp.MustCompile(`^[^ ]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$`).MatchString(use) {
+				t.Errorf("%s: %q does not say the version of its hash", f, use)
+			}
+		}
+	}
+}
+
+// Every command and flag that a workflow or its script uses is one of ours.
+func TestWorkflowsUseCommandsThatExist(t *testing.T) {
+	files := workflowFiles(t)
+	for _, f := range []string{"action.yml", ".github/merge-bundles"} {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[f] = bytes.ReplaceAll(b, []byte(`"$program" `), []byte("agent-contracts "))
+	}
+	seen := 0
+	for f, text := range files {
+		for _, line := range strings.Split(strings.ReplaceAll(string(text), "./cmd/agent-contracts ", "agent-contracts "), "\n") {
+			m := calls.FindStringSubmatch(line)
+			if m == nil || strings.HasPrefix(strings.TrimSpace(line), "#") || strings.Contains(line, "go build") {
+				continue
+			}
+			seen++
+			command := strings.Fields(m[1])[0]
+			var out, errs bytes.Buffer
+			code := cli.Main(context.Background(), cli.Env{Args: []string{command, "--help"}, Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }, Dir: t.TempDir()})
+			if code != 0 {
+				t.Errorf("%s: %q is no command: %s", f, command, errs.String())
+				continue
+			}
+			known := flags.FindAllString(out.String(), -1)
+			own, _, _ := strings.Cut(m[2], " > ")
+			own, _, _ = strings.Cut(own, " || ")
+			for _, flag := range flags.FindAllString(own, -1) {
+				if !slices.Contains(known, flag) {
+					t.Errorf("%s: %s has no flag %s", f, command, flag)
+				}
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("found %d calls only: the test looks for them in the wrong way", seen)
+	}
+}
+
+// The lint finds what it is for.
+func TestWorkflowLintFinds(t *testing.T) {
+	const checkout = "actions/checkout@93cb6efe18208431cddfb8368fd83d5badbf9bfd"
+	job := func(on, permissions, more, steps string) string {
+		return "on: " + on + "\npermissions: " + permissions + "\njobs:\n  j:\n    timeout-minutes: 5\n" + more + "    steps:\n" + steps
+	}
+	run := func(script string) string { return "      - run: |\n          " + script + "\n" }
+	for name, tt := range map[string]struct{ text, want string }{
+		"a tag":                   {job("push", "{}", "", "      - uses: actions/checkout@v5\n"), "not pinned"},
+		"a short hash":            {job("push", "{}", "", "      - uses: actions/checkout@93cb6ef\n"), "not pinned"},
+		"no permissions":          {"on: push\njobs: {}\n", "no permissions"},
+		"write for all":           {job("push", "{contents: write}", "", ""), "write for every job"},
+		"write-all":               {"on: push\npermissions: write-all\njobs: {}\n", "cannot unmarshal"},
+		"no time limit":           {"on: push\npermissions: {}\njobs:\n  j:\n    steps: []\n", "no timeout"},
+		"target":                  {job("pull_request_target", "{}", "", ""), "pull_request_target"},
+		"a pull request writes":   {job("[push, pull_request]", "{}", "    permissions: {contents: write}\n", ""), "may write contents"},
+		"a pull request's secret": {job("{pull_request: {}}", "{}", "    env: {KEY: \"${{ secrets.KEY }}\"}\n", ""), "secret"},
+		"a CLI may write":         {job("push", "{}", "    permissions: {contents: write}\n", run("agent-contracts capture codex > out")), "may write contents"},
+		"a CLI and a secret":      {job("push", "{}", "    env: {KEY: \"${{ secrets.KEY }}\"}\n", run("agent-contracts capture codex > out")), "secret"},
+		"a CLI and the token":     {job("push", "{}", "", "      - uses: "+checkout+"\n"+run("agent-contracts capture codex > out")), "leaves the token"},
+		"live without protection": {job("workflow_dispatch", "{}", "", run("agent-contracts capture codex --live > out")), "protected environment"},
+		"live on a schedule":      {job("[workflow_dispatch, schedule]", "{}", "    environment: live-capture\n", run("agent-contracts capture codex --live > out")), "by hand alone"},
+		"injection":               {job("push", "{}", "", run("echo ${{ github.head_ref }}")), "expression inside a script"},
+		"tee":                     {job("push", "{}", "", run("agent-contracts validate | tee log")), "could print raw"},
+		"cat":                     {job("push", "{}", "", run("cat stdout.log")), "could print raw"},
+		"tail after":              {job("push", "{}", "", run("make || { tail stderr; }")), "could print raw"},
+		"trace":                   {job("push", "{}", "", run("set -eux")), "could print raw"},
+		"play":                    {job("push", "{}", "", run("agent-contracts play --raw x")), "could print raw"},
+		"the state folder":        {job("push", "{}", "", run("find \"$XDG_STATE_HOME\" -type f")), "could print raw"},
+		"raw upload":              {job("push", "{}", "", "      - uses: actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02\n        with: {path: ~/.local/state}\n"), "only the bundle"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(lintWorkflow([]byte(tt.text)), "\n"); !strings.Contains(got, tt.want) {
+				t.Errorf("found %q, want %q in\n%s", got, tt.want, tt.text)
+			}
+		})
+	}
+}
