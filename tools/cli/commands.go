@@ -39,6 +39,7 @@ func (a *app) commands() []*cobra.Command {
 		a.mergeStepCommand(),
 		a.healthCommand(),
 		a.correctCommand(),
+		a.reportCommand(),
 		a.reviewCommand(),
 		a.publishCommand(),
 		a.serveCommand(),

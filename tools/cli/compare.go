@@ -8,46 +8,69 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/report"
 )
+
+var compareFormats = []string{"text", "json", "markdown", "github"}
 
 func (a *app) compareCommand() *cobra.Command {
 	f := &dialectFlags{}
 	var out format
+	var rules bool
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Say what changed from A to B, and what that means for a reader",
 		Long: `Compare takes two runs, A the older one, and prints a verdict and one signal for
-each change. A and B are observations, shapes, sanitized transcripts, recordings
-of the private store, or what a CLI printed on stdout: files, or places in the
-registry; one of them may be - for stdin.
+each change: how severe it is, and whether the adapters that are built in read
+what changed, measured on A. A and B are observations, shapes, sanitized
+transcripts, recordings of the private store, what a CLI printed on stdout, or
+two help texts: files, places in the registry, signatures (sha256:…, eight
+digits are enough), or observations as AGENT/VERSION/PLATFORM/TIME.PROBE; one of
+them may be - for stdin.
 
 What a CLI printed tells nothing of its exit and stderr; these are then not
-compared. agent-contracts explain SIGNAL says what a signal means.
+compared. Changes in registry/drift-ignores.json are listed and do not count
+until they expire. agent-contracts explain SIGNAL says what a signal means;
+--rules lists all of them, with --format json also an example for each and one
+that looks like it and is none.
 
 Exit codes: 0 same_shape, compatible_new_shape or server_variant; 1
 parser_incompatible; 2 usage; 3 cannot know (a side cannot be read).`,
 		Example: `  agent-contracts compare old.sanitized.jsonl new.sanitized.jsonl
-  agent-contracts compare observations/codex/0.133.0/linux-x64/A.observation.json out.jsonl`,
-		Args: argsError(cobra.ExactArgs(2)),
+  agent-contracts compare observations/codex/0.133.0/linux-x64/A.observation.json out.jsonl
+  agent-contracts compare sha256:0a1b2c3d sha256:4e5f6071 --format markdown
+  agent-contracts compare --rules`,
+		Args: argsError(func(c *cobra.Command, args []string) error {
+			if rules {
+				return cobra.NoArgs(c, args)
+			}
+			return cobra.ExactArgs(2)(c, args)
+		}),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := out.check("text", "json"); err != nil {
+			if rules {
+				return a.compareRules(out)
+			}
+			if err := out.check(compareFormats...); err != nil {
 				return err
 			}
 			return a.compare(*f, out, args[0], args[1])
 		},
 	}
+	c.Flags().BoolVar(&rules, "rules", false, "list every kind of change, with examples")
 	a.dialectFlags(c, f)
-	a.formatFlag(c, &out, "text", "json")
+	a.formatFlag(c, &out, compareFormats...)
 	return c
 }
 
 // comparison is what compare prints.
 type comparison struct {
-	Verdict contract.Verdict `json:"verdict"`
-	A       contract.Digest  `json:"a"` // signatures
-	B       contract.Digest  `json:"b"`
-	Dialect string           `json:"dialect,omitempty"`
-	Signals []compare.Signal `json:"signals"`
+	Verdict contract.Verdict       `json:"verdict"`
+	A       contract.Digest        `json:"a,omitempty"` // signatures
+	B       contract.Digest        `json:"b,omitempty"`
+	Dialect string                 `json:"dialect,omitempty"`
+	Signals []contract.DriftSignal `json:"signals"`
+
+	names [2]string
 }
 
 func (a *app) compare(f dialectFlags, out format, nameA, nameB string) error {
@@ -68,30 +91,70 @@ func (a *app) compare(f dialectFlags, out format, nameA, nameB string) error {
 			return unreadable(err)
 		}
 	}
-	older, newer := sides[0], sides[1]
-	if err := a.align(older, newer); err != nil {
+	c, err := a.compareSides(sides[0], sides[1], l)
+	if err != nil {
 		return err
 	}
-	d := newer.dialect
-	if d == nil {
-		d = older.dialect
-	}
-	r := compare.Runs(older.Side, newer.Side, d)
-	verdict := r.Judge(compare.Evidence{Replay: newer.replay, SameTarget: sameTarget(older.observation, newer.observation)})
-	c := comparison{Verdict: verdict, A: older.Shape.Signature, B: newer.Shape.Signature, Signals: r.Signals}
-	if d != nil {
-		c.Dialect = d.ID
-	}
-	if err := a.printComparison(out, c); err != nil {
+	if err := a.printComparison(out, *c); err != nil {
 		return err
 	}
-	switch verdict {
+	switch c.Verdict {
 	case contract.VerdictParserIncompatible:
 		return &Exit{Code: ExitFindings}
 	case contract.VerdictRedactionFailed:
 		return &Exit{Code: ExitRefused}
 	}
 	return nil
+}
+
+func (a *app) compareSides(older, newer *side, l *sideLoader) (*comparison, error) {
+	ignores, err := report.ReadIgnores(l.reg, a.env.Now())
+	if err != nil {
+		return nil, err
+	}
+	c := &comparison{names: [2]string{older.name, newer.name}}
+	if older.help != "" || newer.help != "" {
+		if older.help == "" || newer.help == "" {
+			return nil, &Exit{Code: ExitCannotKnow, Err: errors.New("a help text can only be compared with another one"), Hint: "name the format of what a CLI printed with --kind"}
+		}
+		r := compare.Help(older.help, newer.help, "")
+		c.Signals = report.Signals(r.Signals, nil)
+		ignores.Apply(c.Signals, "")
+		c.Verdict = report.Judge(r, c.Signals, compare.Evidence{})
+		return c, nil
+	}
+	if err := a.align(older, newer); err != nil {
+		return nil, err
+	}
+	d := newer.dialect
+	if d == nil {
+		d = older.dialect
+	}
+	if d != nil {
+		c.Dialect = d.ID
+	}
+	r := compare.Runs(older.Side.Side, newer.Side.Side, d)
+	var reads []report.Reads
+	if len(r.Signals) > 0 {
+		if reads, err = report.Measure(older.Side, r.Signals, report.Adapters()); err != nil {
+			return nil, fmt.Errorf("what adapters read of %s: %w", older.name, err)
+		}
+	}
+	c.A, c.B, c.Signals = older.Shape.Signature, newer.Shape.Signature, report.Signals(r.Signals, reads)
+	ignores.Apply(c.Signals, agentOf(newer, older))
+	evidence := compare.Evidence{Replay: newer.Replay, SameTarget: sameTarget(older.observation, newer.observation)}
+	c.Verdict = report.Judge(r, c.Signals, evidence)
+	return c, nil
+}
+
+// agentOf is the agent of the first side that says.
+func agentOf(sides ...*side) string {
+	for _, s := range sides {
+		if s.observation != nil {
+			return s.observation.Agent
+		}
+	}
+	return ""
 }
 
 // unreadable gives a side that cannot be read the code for not knowing, since
@@ -134,15 +197,40 @@ func sameTarget(a, b *contract.Observation) bool {
 }
 
 func (a *app) printComparison(out format, c comparison) error {
-	if out == "json" {
+	switch out {
+	case "json":
 		return a.printJSON(c)
+	case "markdown":
+		return report.ComparisonMarkdown(a.env.Stdout, c.names, c.Verdict, c.Signals)
+	case "github":
+		return report.Annotations(a.env.Stdout, string(c.Verdict), c.Signals)
 	}
 	if _, err := fmt.Fprintf(a.env.Stdout, "%s\n", c.Verdict); err != nil {
 		return err
 	}
 	var rows [][]string
 	for _, s := range c.Signals {
-		rows = append(rows, []string{string(s.Severity), oneLine(s.String())})
+		severity := s.Severity
+		if s.Ignored != "" {
+			severity = "ignored"
+		}
+		rows = append(rows, []string{severity, oneLine(report.Spell(s)), oneLine(report.Who(s))})
+	}
+	return table(a.env.Stdout, rows)
+}
+
+// compareRules prints the catalogue of changes.
+func (a *app) compareRules(out format) error {
+	if err := out.check("text", "json"); err != nil {
+		return err
+	}
+	rules := compare.Rules()
+	if out == "json" {
+		return a.printJSON(rules)
+	}
+	rows := [][]string{{"signal", "severity", "example", "meaning"}}
+	for _, r := range rules {
+		rows = append(rows, []string{r.ID, string(r.Severity), r.Positive.Signal, r.Meaning})
 	}
 	return table(a.env.Stdout, rows)
 }

@@ -7,22 +7,21 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
-	"github.com/nexu-io/open-design-agent-contracts/tools/normalize"
+	"github.com/nexu-io/open-design-agent-contracts/tools/report"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
 // side is one argument of compare.
 type side struct {
-	compare.Side
+	*report.Side
 	name        string
 	dialect     *contract.Dialect // nil when a shape does not say
 	observation *contract.Observation
-	replay      contract.ReplayStatus // "" when nobody replayed it
 	stdoutOnly  bool
+	help        string // a help text instead of a run
 }
 
 // sideLoader reads the arguments of compare.
@@ -34,11 +33,15 @@ type sideLoader struct {
 }
 
 func (l *sideLoader) load(name string) (*side, error) {
-	b, err := l.read(name)
+	place, err := l.place(name)
 	if err != nil {
 		return nil, err
 	}
-	s := &side{name: name}
+	b, err := l.read(place)
+	if err != nil {
+		return nil, err
+	}
+	s := &side{name: place}
 	switch recordOf(b) {
 	case contract.KindShape:
 		return s, l.shape(s, b)
@@ -47,7 +50,11 @@ func (l *sideLoader) load(name string) (*side, error) {
 	case contract.KindSourceEvidence:
 		return s, l.source(s, b)
 	}
-	in, err := parseInput(name, b)
+	if l.flags == (dialectFlags{}) && compare.IsHelp(string(b)) {
+		s.help = string(b)
+		return s, nil
+	}
+	in, err := parseInput(place, b)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +63,30 @@ func (l *sideLoader) load(name string) (*side, error) {
 		return nil, err
 	}
 	return s, s.transcript(in, d, d.Parser)
+}
+
+// place finds what a name stands for: a file as it is, else the signature of a
+// shape, the hash of a fixture, or an observation without its folder and
+// ending. Anything else stays as it is.
+func (l *sideLoader) place(name string) (string, error) {
+	if name == "-" || l.reg.Exists(name) {
+		return name, nil
+	}
+	if _, err := os.Stat(name); err == nil {
+		return name, nil
+	}
+	found, err := report.Find(l.reg, name)
+	var ambiguous *report.AmbiguousError
+	if errors.As(err, &ambiguous) {
+		return "", &Exit{Code: ExitUsage, Err: err, Hint: "give more of its digits"}
+	}
+	if err != nil {
+		return "", err
+	}
+	if found != "" {
+		return found, nil
+	}
+	return name, nil
 }
 
 // read returns the bytes of a file or, if there is none, of a place in the
@@ -85,13 +116,23 @@ func recordOf(b []byte) contract.RecordKind {
 	return ""
 }
 
+// shape reads a fixture of the shape with it, where the registry has one, so
+// that what adapters read of it can be told.
 func (l *sideLoader) shape(s *side, b []byte) error {
 	shape, err := decoded[contract.Shape](contract.KindShape, s.name, b)
 	if err != nil {
 		return err
 	}
-	s.Shape = shape
 	s.dialect = l.families.Dialect(shape.Extensions.Dialect)
+	s.Side = &report.Side{Side: compare.Side{Shape: shape, Dialect: s.dialect}}
+	if s.dialect == nil {
+		return nil
+	}
+	in, err := report.InputOf(l.registryOf(s.name), shape, s.dialect)
+	if err != nil {
+		return err
+	}
+	s.Input = in
 	return nil
 }
 
@@ -162,28 +203,16 @@ func decoded[T any](kind contract.RecordKind, name string, b []byte) (*T, error)
 	return out, nil
 }
 
-// transcript derives the side from a transcript. Only a sanitized one can be
-// replayed and have its texts quoted.
+// transcript derives the side from a transcript. How a run ended is part of
+// what a reading can lose: of stdout alone the replay tells nothing.
 func (s *side) transcript(in *input, d *contract.Dialect, agent string) error {
-	s.dialect, s.stdoutOnly = d, in.stdoutOnly()
-	var notes normalize.Notes
 	var err error
-	if in.kind == sanitized {
-		var derived *capture.Derived
-		if derived, err = capture.Derive(in.transcript, d, agent); err == nil {
-			s.Shape, notes, s.replay = derived.Shape, derived.Notes, derived.Comparison.Status
-			if s.stdoutOnly {
-				s.replay = "" // how a run ended is part of what a reading can lose
-			}
-			s.Texts, err = compare.ErrorTexts(in.transcript, d)
-		}
-	} else {
-		s.Shape, notes, err = normalize.Shape(in.transcript, d, contract.LevelRuntimeObserved)
-	}
-	if err != nil {
+	s.dialect, s.stdoutOnly = d, in.stdoutOnly()
+	if s.Side, err = report.Transcript(in.transcript, d, agent, in.kind == sanitized); err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
-	s.Optional, s.AfterTerminal = notes.OptionalKinds, notes.AfterTerminal
-	s.ExitCode, _, _ = in.transcript.Exit()
+	if s.stdoutOnly {
+		s.Replay = ""
+	}
 	return nil
 }

@@ -74,3 +74,18 @@ func table(w io.Writer, rows [][]string) error {
 func (a *app) warn(format string, args ...any) {
 	fmt.Fprintf(a.env.Stderr, "%s\n", oneLine(fmt.Sprintf(format, args...)))
 }
+
+// counted returns a progress function that redraws one line on a terminal:
+// "12/345 what"; nil elsewhere.
+func (a *app) counted(what string) func(done, all int) {
+	if a.quiet || !a.env.Terminal {
+		return nil
+	}
+	return func(done, all int) {
+		end := ""
+		if done == all {
+			end = "\r\x1b[K"
+		}
+		fmt.Fprintf(a.env.Stderr, "\r\x1b[K%d/%d %s%s", done, all, what, end)
+	}
+}

@@ -51,7 +51,7 @@ func (c *comparison) member(a, b *frame, p string) {
 		}
 		c.add(s)
 	}
-	if a.required[p] != b.required[p] {
+	if a.required[p] != b.required[p] && !a.sameAbove(b, p) {
 		s := Signal{ID: RequirednessChanged, EventType: b.EventType, Kinds: c.kinds(b), Path: p, From: "required", To: "optional"}
 		if b.required[p] {
 			s.From, s.To, s.Severity = s.To, s.From, Info
@@ -59,6 +59,17 @@ func (c *comparison) member(a, b *frame, p string) {
 		c.add(s)
 	}
 	c.enums(a, b, p, p)
+}
+
+// sameAbove reports whether an object that the member lies in changed its
+// requiredness in the same way: what lies in it comes and goes with it.
+func (f *frame) sameAbove(g *frame, p string) bool {
+	for q := parent(p); q != ""; q = parent(q) {
+		if f.types[q] != nil && g.types[q] != nil && f.required[q] == f.required[p] && g.required[q] == g.required[p] {
+			return true
+		}
+	}
+	return false
 }
 
 // enums compares the values at a member; from and to differ if it was renamed.

@@ -93,6 +93,14 @@ func crossFindings(r Resolver, place string, record any) []finding {
 		for i, a := range v.Agents {
 			c.agent(pointerTo("/agents", itoa(i))+"/agent", a.Agent)
 		}
+	case *DriftIgnores:
+		for i, e := range v.Ignored {
+			if e.Agent != "" {
+				c.agent(pointerTo("/ignored", itoa(i))+"/agent", e.Agent)
+			}
+		}
+	case *DriftReport:
+		c.driftReport(v)
 	case *Aliases:
 		c.aliases(v)
 	case *Answer:

@@ -17,6 +17,7 @@ var crossFileRules = []Rule{
 	{"REF-FILE-HASH", SeverityError, "The file that a record names has the content it had then.", "Restore the file from version control; files named by hash never change.", "DESIGN D6, FINE-PRINT 7"},
 	{"REF-EVIDENCE", SeverityError, "Evidence that is a place in the registry is there.", "Name a record that is there, or an HTTPS URL.", "specification, support-matrix.schema.json"},
 	{"REF-UNREADABLE", SeverityError, "The file that a record names can be read.", "See that file's own problems.", "specification, Validation Plan"},
+	{"DRIFT-CELL", SeverityError, "A diff report names observations with the two shapes that it compares.", "Run report diffs --write.", "specification, Compare"},
 	{"FILE-PLACE", SeverityError, "A record's place follows from its content.", "Move the file to the place named.", "FINE-PRINT 3"},
 	{"OBS-NOT-REDACTED", SeverityError, "Only an observation whose redaction passed is in a public registry.", "Remove the record and its fixture; redact again.", "specification, Compare; DESIGN D5"},
 	{"OBS-EXTENSIONS", SeverityWarning, "An observation says provider, profile, dialect and fixture, so that it can be derived again and counts in the matrix.", "Capture again with this program.", "FINE-PRINT 3"},

@@ -130,6 +130,7 @@ var peopleRules = []Rule{
 	{"LATEST-ORDER", SeverityError, "latest-seen has one entry an agent, sorted by agent.", "Run discover again.", "FINE-PRINT 2"},
 	{"RELEASES-RULE", SeverityError, "The releases have one entry an agent and platform, each release once, in order.", "Run bisect again, or sort the entries.", "DESIGN D7"},
 	{"INCIDENTS-RULE", SeverityError, "An incident names two captures, or why no capture shows it.", "Correct the entry that the message names.", "DESIGN D7"},
+	{"DRIFT-IGNORE-ORDER", SeverityError, "drift-ignores has one entry a fingerprint and agent, sorted.", "Sort the entries and remove what is there twice.", "DESIGN D7"},
 	{"ALIAS-ORDER", SeverityError, "Aliases are sorted by from, and each from is there once.", "Sort the entries.", "FINE-PRINT 1"},
 	{"ALIAS-CYCLE", SeverityError, "Following aliases ends.", "Remove the alias that leads back.", "FINE-PRINT 1"},
 	{"REQ-ID", SeverityError, "A Request's id is the hash of run, step, ordinal, kind and prompt.", "Make Requests with the program, not by hand.", "FINE-PRINT 21"},

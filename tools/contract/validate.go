@@ -183,6 +183,7 @@ var recordRules = map[RecordKind]func(*checker, []byte){
 	KindPolicy:         rulesFor(checkPolicy),
 	KindLatestSeen:     rulesFor(checkLatestSeen),
 	KindAliases:        rulesFor(checkAliases),
+	KindDriftIgnores:   rulesFor(checkDriftIgnores),
 	KindAgents:         rulesFor(checkItself[*AgentsFile]("AGENTS-RULE")),
 	KindReleases:       rulesFor(checkItself[*Releases]("RELEASES-RULE")),
 	KindIncidents:      rulesFor(checkItself[*Incidents]("INCIDENTS-RULE")),

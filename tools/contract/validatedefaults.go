@@ -29,6 +29,10 @@ func newRecord(kind RecordKind) any {
 		return new(Policy)
 	case KindLatestSeen:
 		return new(LatestSeen)
+	case KindDriftIgnores:
+		return new(DriftIgnores)
+	case KindDriftReport:
+		return new(DriftReport)
 	case KindAliases:
 		return new(Aliases)
 	case KindAgents:

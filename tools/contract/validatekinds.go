@@ -23,6 +23,8 @@ const (
 	KindPolicy         RecordKind = "policy"
 	KindLatestSeen     RecordKind = "latest-seen"
 	KindAliases        RecordKind = "aliases"
+	KindDriftIgnores   RecordKind = "drift-ignores"
+	KindDriftReport    RecordKind = "drift-report"
 	KindAgents         RecordKind = "agents"
 	KindProbe          RecordKind = "probe" // a probe's env-policy.json
 	KindScenario       RecordKind = "scenario"
@@ -40,7 +42,8 @@ const (
 var RecordKinds = []RecordKind{
 	KindObservation, KindSourceEvidence, KindShape, KindSupportMatrix, KindErrorCase, KindEvidence,
 	KindRequest, KindAnswer, KindPolicy, KindLatestSeen, KindAliases, KindAgents, KindProbe,
-	KindScenario, KindExpectation, KindFamilies, KindVocabulary, KindReleases, KindIncidents, KindTranscript, KindCompatibility,
+	KindScenario, KindExpectation, KindFamilies, KindVocabulary, KindReleases, KindIncidents, KindTranscript,
+	KindDriftIgnores, KindDriftReport, KindCompatibility,
 }
 
 // Valid reports whether k is one of RecordKinds.
@@ -52,6 +55,7 @@ func (k RecordKind) schemaFile() string { return string(k) + ".schema.json" }
 // fixedPlaces are the data files that a registry has once.
 var fixedPlaces = map[string]RecordKind{
 	"registry/agents.json":         KindAgents,
+	"registry/drift-ignores.json":  KindDriftIgnores,
 	"registry/families.json":       KindFamilies,
 	"registry/incidents.json":      KindIncidents,
 	"registry/latest-seen.json":    KindLatestSeen,
@@ -74,6 +78,7 @@ var endings = []struct {
 	{".evidence.json", KindEvidence},
 	{".request.json", KindRequest},
 	{".answer.json", KindAnswer},
+	{".diff.json", KindDriftReport},
 }
 
 // KindOf returns the kind of the record at a place in a registry (FINE-PRINT 3),

@@ -202,6 +202,10 @@ func checkLatestSeen(c *checker, l *LatestSeen) {
 	checkSortedBy(c, "LATEST-ORDER", "/agents", l.Agents, func(a LatestSeenAgent) string { return a.Agent })
 }
 
+func checkDriftIgnores(c *checker, d *DriftIgnores) {
+	checkSortedBy(c, "DRIFT-IGNORE-ORDER", "/ignored", d.Ignored, func(i DriftIgnore) string { return string(i.Fingerprint) + " " + i.Agent })
+}
+
 func checkAliases(c *checker, a *Aliases) {
 	checkSortedBy(c, "ALIAS-ORDER", "/aliases", a.Aliases, func(x Alias) string { return string(x.From) })
 	next := map[Digest]Digest{}

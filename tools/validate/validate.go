@@ -15,7 +15,7 @@ import (
 )
 
 // recordFolders are the folders that hold records and nothing else.
-var recordFolders = []string{"registry", "probes", "shapes", "fixtures", "goldens", "observations", "evidence", "errors"}
+var recordFolders = []string{"registry", "probes", "shapes", "fixtures", "goldens", "observations", "evidence", "errors", "reports/diffs"}
 
 // Result is the outcome of a validation.
 type Result struct {
@@ -133,6 +133,8 @@ func (v *validation) file(f string) error {
 		// derived again from its fixture, with the observation that names it
 	case strings.HasPrefix(f, "probes/"):
 		v.probeFile(f)
+	case strings.HasPrefix(f, "reports/diffs/") && strings.HasSuffix(f, ".md") && v.reg.Exists(strings.TrimSuffix(f, ".md")+".diff.json"):
+		// the record beside it for people; report diffs --check derives both again
 	default:
 		v.report("FILE-UNKNOWN", f, "", "the registry has no such kind of file")
 	}

@@ -78,6 +78,13 @@ func (e *NotRunError) Error() string { return "not run: " + e.Reason }
 // Of measures what a consumer reads of a transcript. The error wraps
 // ErrNoFrames or ErrUnstable, is a *NotRunError, or is the reader's own.
 func Of(in replay.Input, read Reader, limits Limits) (*Report, error) {
+	return Some(in, read, limits, func(string, string) bool { return true })
+}
+
+// Some is Of for the places that want asks for: it is called with the name of
+// a kind and "", and for each kind that is wanted with each of its paths. What
+// is not wanted is left out of the report.
+func Some(in replay.Input, read Reader, limits Limits, want func(kind, path string) bool) (*Report, error) {
 	n, err := normalize.New(in.Dialect)
 	if err != nil {
 		return nil, err
@@ -85,7 +92,7 @@ func Of(in replay.Input, read Reader, limits Limits) (*Report, error) {
 	if in.Dialect.Transport == contract.TransportPlain {
 		return nil, fmt.Errorf("measuring coverage: %w", ErrNoFrames)
 	}
-	m := &measurement{in: in, reader: read, left: limits, frames: framesOf(in.Transcript, in.Dialect, n)}
+	m := &measurement{want: want, in: in, reader: read, left: limits, frames: framesOf(in.Transcript, in.Dialect, n)}
 	if len(m.frames.kinds) == 0 {
 		return nil, fmt.Errorf("measuring coverage: %w", ErrNoFrames)
 	}
@@ -94,6 +101,9 @@ func Of(in replay.Input, read Reader, limits Limits) (*Report, error) {
 	}
 	out := &Report{Adapter: m.adapter, Dialect: in.Dialect.ID}
 	for _, k := range m.frames.kinds {
+		if !want(k.name, "") {
+			continue
+		}
 		row, err := m.kind(k)
 		if err != nil {
 			return nil, err
@@ -107,6 +117,7 @@ func Of(in replay.Input, read Reader, limits Limits) (*Report, error) {
 }
 
 type measurement struct {
+	want    func(kind, path string) bool
 	in      replay.Input
 	reader  Reader
 	frames  *frames
@@ -170,6 +181,9 @@ func (m *measurement) kind(k *frameKind) (Kind, error) {
 		row.State = StateRead
 	}
 	for _, path := range k.sorted() {
+		if !m.want(k.name, path) {
+			continue
+		}
 		if !m.room(len(mutations)) {
 			row.NotLookedAt = append(row.NotLookedAt, path)
 			continue

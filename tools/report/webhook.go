@@ -1,0 +1,235 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+)
+
+// Webhook sends cards to a Feishu custom bot.
+type Webhook struct {
+	// URL is the bot's address. It is a secret and no error repeats it.
+	URL string
+	// Secret signs each message; "" for a bot without signature checks.
+	Secret string
+	// Scanner refuses a card that holds something like a secret.
+	Scanner *redact.Scanner
+	Client  *http.Client // nil for one with a timeout
+	// Now and Sleep are the clock; nil for the real one. Sleep returns early
+	// with the context's error.
+	Now   func() time.Time
+	Sleep func(context.Context, time.Duration) error
+}
+
+const (
+	attempts    = 5
+	firstDelay  = time.Second
+	maxDelay    = 30 * time.Second
+	sendTimeout = 15 * time.Second
+	maxMessage  = 20 << 10 // bytes, Feishu's limit
+	maxAnswer   = 64 << 10
+)
+
+// The codes of Feishu's answer that are worth another attempt: too many
+// requests to the bot, and to the whole service.
+var retryCodes = map[int]bool{11232: true, 99991400: true}
+
+// LeakError says that a card was not sent because of what it holds.
+type LeakError struct{ Rule string }
+
+// Error implements error.
+func (e *LeakError) Error() string {
+	return "the card holds something that looks like a secret (" + e.Rule + "); nothing was sent"
+}
+
+// SendError is a message that was not accepted. Status is the HTTP status, 0
+// if there was no answer; Code is Feishu's own.
+type SendError struct {
+	Status, Code, Attempts int
+	Reason                 string
+}
+
+// Error implements error.
+func (e *SendError) Error() string {
+	return fmt.Sprintf("the webhook did not accept the card after %d attempts: %s", e.Attempts, e.Reason)
+}
+
+// Sign is Feishu's signature of a custom bot's message: the HMAC-SHA256 of
+// nothing under the key "<timestamp>\n<secret>", in base64.
+func Sign(timestamp, secret string) string {
+	mac := hmac.New(sha256.New, []byte(timestamp+"\n"+secret))
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// Send delivers a card. It tries again, with growing delays, when nobody
+// answers, when the answer is 429 or 5xx, and when Feishu asks for less speed.
+// Each attempt is signed anew, since a signature is good for an hour. The error
+// is a *LeakError, a *SendError, or the context's.
+func (w *Webhook) Send(ctx context.Context, card *Card) error {
+	if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return errors.New("the webhook's address is not an http or https URL")
+	}
+	if err := w.check(card); err != nil {
+		return err
+	}
+	delay := firstDelay
+	for n := 1; ; n++ {
+		failed, wait := w.attempt(ctx, card)
+		if failed == nil {
+			return nil
+		}
+		failed.Attempts = n
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if wait == noRetry || n == attempts {
+			return failed
+		}
+		if err := w.sleep(ctx, min(max(delay, wait), maxDelay)); err != nil {
+			return err
+		}
+		delay *= 2
+	}
+}
+
+// noRetry says that another attempt would fail too.
+const noRetry = time.Duration(-1)
+
+// check refuses a card that is too long or holds a secret.
+func (w *Webhook) check(card *Card) error {
+	b, err := spellCard(card)
+	if err != nil {
+		return err
+	}
+	if len(b) > maxMessage {
+		return fmt.Errorf("the card has %d bytes; Feishu takes %d", len(b), maxMessage)
+	}
+	if w.Scanner != nil {
+		for _, text := range [][]byte{b, []byte(html.UnescapeString(string(b)))} { // Feishu's escapes hide what they escape
+			if found := w.Scanner.Scan(text); len(found) > 0 {
+				return &LeakError{found[0].Rule}
+			}
+		}
+	}
+	return nil
+}
+
+// spellCard writes a card without the escapes that are for browsers only.
+func spellCard(card *Card) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(card)
+	return b.Bytes(), err
+}
+
+// attempt sends the card once and says how long to wait before the next one.
+func (w *Webhook) attempt(ctx context.Context, card *Card) (*SendError, time.Duration) {
+	signed := *card
+	if w.Secret != "" {
+		signed.Timestamp = strconv.FormatInt(w.now().Unix(), 10)
+		signed.Sign = Sign(signed.Timestamp, w.Secret)
+	}
+	b, err := spellCard(&signed)
+	if err != nil {
+		return &SendError{Reason: err.Error()}, noRetry
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(b))
+	if err != nil {
+		return &SendError{Reason: "the address is not valid"}, noRetry
+	}
+	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	resp, err := w.client().Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err // without the address
+		}
+		return &SendError{Reason: "no answer: " + err.Error()}, 0
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return judge(resp)
+}
+
+// judge reads an answer. What it says in words is not repeated.
+func judge(resp *http.Response) (*SendError, time.Duration) {
+	var wait time.Duration
+	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
+		wait = time.Duration(n) * time.Second
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	failed := &SendError{Status: resp.StatusCode, Reason: fmt.Sprintf("HTTP %d", resp.StatusCode)}
+	switch {
+	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
+		return failed, wait
+	case resp.StatusCode >= 300:
+		return failed, noRetry
+	case err != nil:
+		failed.Reason = "the answer broke off"
+		return failed, wait
+	}
+	var answer struct {
+		Code       *int `json:"code"`
+		StatusCode *int `json:"StatusCode"`
+	}
+	if json.Unmarshal(body, &answer) != nil || answer.Code == nil && answer.StatusCode == nil {
+		failed.Reason = "the answer is not Feishu's"
+		return failed, noRetry
+	}
+	code := answer.Code
+	if code == nil {
+		code = answer.StatusCode
+	}
+	if *code == 0 {
+		return nil, 0
+	}
+	failed.Code, failed.Reason = *code, fmt.Sprintf("Feishu code %d", *code)
+	switch {
+	case *code == 19021:
+		failed.Reason += ": the signature or the clock is wrong"
+	case retryCodes[*code]:
+		return failed, wait
+	}
+	return failed, noRetry
+}
+
+func (w *Webhook) client() *http.Client {
+	if w.Client != nil {
+		return w.Client
+	}
+	return &http.Client{Timeout: sendTimeout}
+}
+
+func (w *Webhook) now() time.Time {
+	if w.Now != nil {
+		return w.Now()
+	}
+	return time.Now()
+}
+
+func (w *Webhook) sleep(ctx context.Context, d time.Duration) error {
+	if w.Sleep != nil {
+		return w.Sleep(ctx, d)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,260 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+func summary(signals ...contract.DriftSignal) *Summary {
+	return &Summary{
+		Agent: "codex", CLIVersion: "0.134.0", Platforms: []contract.Platform{"linux-x64"}, Probes: []string{"chat-text-success"},
+		ShapeStatus: contract.VerdictParserIncompatible, Parser: contract.ReplayIncompatible, Redaction: contract.RedactionPassed,
+		Grounding: GroundRuntime, ContractURL: "https://example.invalid/pull/7", RunURL: "https://example.invalid/runs/9",
+		Changes: withoutTexts(signals), Key: contract.Sum([]byte("k")),
+	}
+}
+
+var removed = contract.DriftSignal{ID: compare.EventRemoved, Severity: "breaking", EventType: "item.completed", Kinds: []string{"agent_message"}, Fingerprint: contract.Sum([]byte("x"))}
+
+// The card has every field of the specification, and as few words as may be.
+func TestCardHasTheFields(t *testing.T) {
+	b, err := json.Marshal(summary(removed).Card())
+	must(t, err)
+	for _, want := range []string{
+		"codex", "0.134.0", "linux-x64", "parser&#95;incompatible", "event&#95;removed:item.completed", "loses or misreads something",
+		"https://example.invalid/pull/7", "https://example.invalid/runs/9", "passed", "runtime observed", `"template":"red"`, `"msg_type":"interactive"`,
+	} {
+		if !strings.Contains(unquoted(string(b)), want) {
+			t.Errorf("the card lacks %s", want)
+		}
+	}
+}
+
+// unquoted undoes the escapes that encoding/json adds for browsers.
+func unquoted(s string) string {
+	return strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(s)
+}
+
+// Whatever changed, the wording of an error text is in none of the forms.
+func TestNoFormCarriesTexts(t *testing.T) {
+	s := summary(contract.DriftSignal{
+		ID: compare.ErrorTextChanged, Severity: "warning", EventType: "error", Path: "message", From: "the old words", To: "the new words", Fingerprint: contract.Sum([]byte("y")),
+	})
+	issue, err := s.Issue()
+	must(t, err)
+	card, err := json.Marshal(s.Card())
+	must(t, err)
+	for _, form := range []string{issue.Body, string(card)} {
+		if strings.Contains(form, "words") || !strings.Contains(form, "message") {
+			t.Errorf("%s", form)
+		}
+	}
+	if !strings.HasPrefix(issue.Body, issue.Marker+"\n") {
+		t.Error("the body does not start with the marker")
+	}
+}
+
+// A card of any number of changes stays within what Feishu takes.
+func TestCardIsBounded(t *testing.T) {
+	var many []contract.DriftSignal
+	for i := range 5000 {
+		x := removed
+		x.EventType = strings.Repeat("<at id=all></at>", 50) + fmt.Sprint(i)
+		many = append(many, x)
+	}
+	b, err := json.Marshal(summary(many...).Card())
+	must(t, err)
+	if len(b) > maxMessage {
+		t.Errorf("%d bytes", len(b))
+	}
+	if strings.Contains(unquoted(string(b)), "<at") {
+		t.Error("a name is markup in the card")
+	}
+}
+
+// The signature of Feishu's documentation: HMAC-SHA256 with timestamp, line
+// break and secret as the key, over nothing.
+func TestSign(t *testing.T) {
+	if got, want := Sign("1599360473", "demo"), "l1N0gAcBjdwBvGm1xMjOF0XSyaLRpR7tuO5dHfhAYc8="; got != want {
+		t.Errorf("signature %q, want %q", got, want)
+	}
+	if Sign("1", "a") == Sign("2", "a") || Sign("1", "a") == Sign("1", "b") {
+		t.Error("the signature does not depend on time and secret")
+	}
+}
+
+// bot is a Feishu bot that gives these answers, one a request, the last one
+// for all others.
+type bot struct {
+	answers  []func(http.ResponseWriter)
+	messages []map[string]any
+}
+
+func (b *bot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	var m map[string]any
+	_ = json.Unmarshal(body, &m)
+	b.messages = append(b.messages, m)
+	b.answers[min(len(b.messages), len(b.answers))-1](w)
+}
+
+func answer(status int, body string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func broken(w http.ResponseWriter) {
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err == nil {
+		_ = c.Close()
+	}
+}
+
+func TestSend(t *testing.T) {
+	ok := answer(200, `{"code":0,"msg":"success","data":{}}`)
+	tests := []struct {
+		name    string
+		answers []func(http.ResponseWriter)
+		waits   []time.Duration
+		fails   string
+	}{
+		{"at once", []func(http.ResponseWriter){ok}, nil, ""},
+		{"old answer", []func(http.ResponseWriter){answer(200, `{"StatusCode":0,"StatusMessage":"success"}`)}, nil, ""},
+		{"after trouble", []func(http.ResponseWriter){answer(500, ""), broken, answer(429, ""), ok}, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, ""},
+		{"busy bot", []func(http.ResponseWriter){answer(200, `{"code":11232,"msg":"frequency limited"}`), ok}, []time.Duration{time.Second}, ""},
+		{"told to wait", []func(http.ResponseWriter){func(w http.ResponseWriter) { w.Header().Set("Retry-After", "7"); w.WriteHeader(429) }, ok}, []time.Duration{7 * time.Second}, ""},
+		{"wrong signature", []func(http.ResponseWriter){answer(200, `{"code":19021,"msg":"sign match fail"}`)}, nil, "after 1 attempts: Feishu code 19021: the signature or the clock is wrong"},
+		{"refused", []func(http.ResponseWriter){answer(403, "no")}, nil, "after 1 attempts: HTTP 403"},
+		{"somebody else", []func(http.ResponseWriter){answer(200, "<html>")}, nil, "not Feishu's"},
+		{"never", []func(http.ResponseWriter){answer(503, "")}, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}, "after 5 attempts: HTTP 503"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := &bot{answers: tt.answers}
+			srv := httptest.NewServer(b)
+			defer srv.Close()
+			var waits []time.Duration
+			clock := now
+			w := &Webhook{
+				URL: srv.URL + "/hook", Secret: "s", Now: func() time.Time { return clock },
+				Sleep: func(_ context.Context, d time.Duration) error {
+					waits = append(waits, d)
+					clock = clock.Add(d)
+					return nil
+				},
+			}
+			err := w.Send(context.Background(), summary(removed).Card())
+			if (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
+				t.Errorf("error %v, want %q", err, tt.fails)
+			}
+			if err != nil && strings.Contains(err.Error(), srv.Listener.Addr().String()) {
+				t.Error("the error names the bot's address")
+			}
+			if !slices.Equal(waits, tt.waits) {
+				t.Errorf("waited %v, want %v", waits, tt.waits)
+			}
+			for i, m := range b.messages {
+				at, _ := m["timestamp"].(string)
+				if m["sign"] != Sign(at, "s") {
+					t.Errorf("attempt %d is not signed for its own time", i+1)
+				}
+			}
+		})
+	}
+}
+
+func TestSendWithoutSecretIsNotSigned(t *testing.T) {
+	b := &bot{answers: []func(http.ResponseWriter){answer(200, `{"code":0}`)}}
+	srv := httptest.NewServer(b)
+	defer srv.Close()
+	must(t, (&Webhook{URL: srv.URL}).Send(context.Background(), summary().Card()))
+	if _, ok := b.messages[0]["sign"]; ok {
+		t.Error("signed without a secret")
+	}
+}
+
+func TestSendRefusesSecrets(t *testing.T) {
+	b := &bot{answers: []func(http.ResponseWriter){answer(200, `{"code":0}`)}}
+	srv := httptest.NewServer(b)
+	defer srv.Close()
+	scanner, err := redact.NewScanner(families(t), nil)
+	must(t, err)
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	token := []byte("ghp_")
+	for range 36 {
+		token = append(token, letters[rand.IntN(len(letters))])
+	}
+	leaky := removed
+	leaky.EventType = string(token)
+	var leak *LeakError
+	if err := (&Webhook{URL: srv.URL, Scanner: scanner}).Send(context.Background(), summary(leaky).Card()); !errors.As(err, &leak) {
+		t.Errorf("error %v", err)
+	}
+	if len(b.messages) > 0 {
+		t.Error("it was sent")
+	}
+}
+
+func TestSendEnds(t *testing.T) {
+	b := &bot{answers: []func(http.ResponseWriter){answer(503, "")}}
+	srv := httptest.NewServer(b)
+	defer srv.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &Webhook{URL: srv.URL, Sleep: func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }}
+	if err := w.Send(ctx, summary().Card()); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if err := (&Webhook{URL: "no address"}).Send(context.Background(), summary().Card()); err == nil || strings.Contains(err.Error(), "no address") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestGrounding(t *testing.T) {
+	r := &contract.DriftReport{Agent: "codex", CLIVersion: "1.0.0", Newer: contract.DriftSide{Signature: contract.Sum([]byte("n"))}}
+	at := func(times ...string) []store.Observed {
+		var out []store.Observed
+		for _, x := range times {
+			o := store.Observed{}
+			o.Agent, o.CLIVersion, o.Shape.Signature, o.Capture.CapturedAt = "codex", "1.0.0", r.Newer.Signature, x
+			o.Redaction.Status, o.ParserReplay.Status = contract.RedactionPassed, contract.ReplayCompatible
+			out = append(out, o)
+		}
+		return out
+	}
+	for want, obs := range map[Grounding][]store.Observed{
+		GroundSource:    nil,
+		GroundRuntime:   at("2026-01-01T00:00:00Z", "2026-01-01T00:59:59Z"),
+		GroundConfirmed: at("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"),
+	} {
+		s, err := Summarize(r, obs)
+		must(t, err)
+		if s.Grounding != want {
+			t.Errorf("%d observations: %s, want %s", len(obs), s.Grounding, want)
+		}
+	}
+	for level, want := range map[contract.ValidityLevel]Grounding{
+		contract.LevelSyntheticMock: GroundSynthetic, contract.LevelSourceDerived: GroundSource, contract.LevelVendorDocumented: GroundSource,
+		contract.LevelRuntimeObserved: GroundRuntime, contract.LevelConfirmed: GroundConfirmed,
+	} {
+		if got := GroundingOf(level); got != want {
+			t.Errorf("%s: %s, want %s", level, got, want)
+		}
+	}
+}
