@@ -10,9 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
-	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 	"github.com/nexu-io/open-design-agent-contracts/tools/report"
-	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
 func (a *app) reportCommand() *cobra.Command {
@@ -165,7 +164,7 @@ is on record.`,
 }
 
 func (a *app) reportRisk(ctx context.Context, f *riskFlags, what string) error {
-	_, list, err := a.summaries(ctx, what, f.link)
+	list, err := a.summaries(ctx, what, f.link)
 	if err != nil {
 		return err
 	}
@@ -199,23 +198,23 @@ func (a *app) reportRisk(ctx context.Context, f *riskFlags, what string) error {
 	return nil
 }
 
-func (a *app) summaries(ctx context.Context, what, link string) (*store.Registry, []*report.Summary, error) {
+func (a *app) summaries(ctx context.Context, what, link string) ([]*report.Summary, error) {
 	reg, err := a.openRecords()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	agent, version, _ := strings.Cut(what, "@")
 	list, err := report.Summaries(ctx, reg, a.env.Now(), agent, version)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, nil, &Exit{Code: ExitCannotKnow, Err: fmt.Errorf("no change of %s is on record", what), Hint: "agent-contracts report diffs lists every change"}
+		return nil, &Exit{Code: ExitCannotKnow, Err: fmt.Errorf("no change of %s is on record", what), Hint: "agent-contracts report diffs lists every change"}
 	}
 	for _, s := range list {
 		s.ContractURL = link
 	}
-	return reg, list, nil
+	return list, nil
 }
 
 // The variables that hold the bot's address and secret. They are secrets, so
@@ -252,21 +251,15 @@ func (a *app) reportSend(ctx context.Context, what, link string) error {
 	if hook.URL == "" {
 		return &Exit{Code: ExitUsage, Err: errors.New("there is no address to send to"), Hint: "set " + webhookURLVar}
 	}
-	reg, list, err := a.summaries(ctx, what, link)
+	list, err := a.summaries(ctx, what, link)
 	if err != nil {
 		return err
 	}
-	families, err := reg.Families()
-	if err != nil {
-		return err
-	}
-	if hook.Scanner, err = redact.NewScanner(families, []string{hook.URL, hook.Secret}); err != nil {
-		return err
-	}
+	hook.Scanner = leak.NewScanner([]string{hook.URL, hook.Secret})
 	for _, s := range list {
-		var leak *report.LeakError
+		var leaked *report.LeakError
 		switch err := hook.Send(ctx, s.Card()); {
-		case errors.As(err, &leak):
+		case errors.As(err, &leaked):
 			return &Exit{Code: ExitRefused, Err: err}
 		case err != nil:
 			return &Exit{Code: ExitFindings, Err: err}

@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 )
 
 // Webhook sends cards to a Feishu custom bot.
@@ -26,7 +26,7 @@ type Webhook struct {
 	// Secret signs each message; "" for a bot without signature checks.
 	Secret string
 	// Scanner refuses a card that holds something like a secret.
-	Scanner *redact.Scanner
+	Scanner *leak.Scanner
 	Client  *http.Client // nil for one with a timeout
 	// Now and Sleep are the clock; nil for the real one. Sleep returns early
 	// with the context's error.
