@@ -34,6 +34,9 @@ type CellResult struct {
 	Goldens     map[string]string        `json:"goldens,omitempty"` // adapter → file content
 	// ErrorCase is the error case of a failed run, as its transcript gives it.
 	ErrorCase *contract.ErrorCase `json:"error_case,omitempty"`
+	// Evidence is what another machine's evidence record says of its capture;
+	// nil for a capture of this one.
+	Evidence *contract.Evidence `json:"-"`
 
 	// Known says that the registry had the shape for this agent and probe.
 	Known   bool             `json:"known"`

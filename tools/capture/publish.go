@@ -14,6 +14,13 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 )
 
+// Publish puts results of other machines into the registry, all at once: each
+// with the evidence record that its own machine wrote. after adds what follows
+// from the new records.
+func Publish(ctx context.Context, reg *store.Registry, results []*CellResult, after func(*store.Transaction, []store.Observed) error) error {
+	return publish(ctx, reg, results, nil, after)
+}
+
 // publish puts the results of one agent version into the registry, all at once
 // (docs/decisions/0002). Results whose redaction did not pass are left out.
 // after, if not nil, adds what follows from the new records.
@@ -78,7 +85,7 @@ func stage(tx *store.Transaction, r *CellResult, retained map[contract.Digest]pr
 		return added, false, nil
 	}
 	files[place] = body
-	evidence, err := evidenceFor(&o, place, contract.Sum(body), retained)
+	evidence, err := contract.Encode(evidenceFor(r, &o, place, contract.Sum(body), retained))
 	if err != nil {
 		return added, false, err
 	}
@@ -166,23 +173,31 @@ func fixturePlace(tx *store.Transaction, f contract.ProtocolFamily, sig, content
 
 // evidenceFor links an observation to its fixture and to the retained raw
 // bundle (spec "Validity Levels").
-func evidenceFor(o *contract.Observation, place string, sum contract.Digest, retained map[contract.Digest]private.Meta) ([]byte, error) {
+func evidenceFor(r *CellResult, o *contract.Observation, place string, sum contract.Digest, retained map[contract.Digest]private.Meta) *contract.Evidence {
+	ref := contract.FileRef{Path: place, SHA256: sum}
+	fixture := contract.FileRef{Path: o.Extensions.Fixture, SHA256: o.Extensions.FixtureSHA256}
+	if r.Evidence != nil {
+		e, c := *r.Evidence, *r.Evidence.Capture
+		c.Fixture = fixture
+		e.Observation, e.Capture = ref, &c
+		return &e
+	}
 	raw := retained[o.Capture.RawClientTranscriptSHA256]
 	until := raw.RetainUntil.UTC().Format(time.RFC3339)
-	return contract.Encode(&contract.Evidence{
+	return &contract.Evidence{
 		SchemaVersion: contract.SchemaVersion,
 		Kind:          contract.EvidenceCapture,
 		Agent:         o.Agent, CLIVersion: o.CLIVersion, Platform: o.Platform, Probe: o.Probe,
-		Observation: contract.FileRef{Path: place, SHA256: sum},
+		Observation: ref,
 		RecordedAt:  o.Capture.CapturedAt,
 		RecordedBy:  "agent-contracts " + contract.ToolVersion,
 		Capture: &contract.CaptureEvidence{
-			Fixture:        contract.FileRef{Path: o.Extensions.Fixture, SHA256: o.Extensions.FixtureSHA256},
+			Fixture:        fixture,
 			Raw:            contract.RawArtifact{SHA256: raw.SHA256, Visibility: o.Capture.RawArtifactVisibility, Bytes: raw.Bytes, RetainedUntil: &until},
 			WorkflowRunURL: o.Capture.WorkflowRunURL,
 			Runner:         o.Capture.Runner,
 			BinarySHA256:   o.Install.BinarySHA256,
 			ToolVersion:    contract.ToolVersion,
 		},
-	})
+	}
 }

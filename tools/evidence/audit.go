@@ -1,0 +1,237 @@
+package evidence
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+)
+
+// The verdicts of an audit.
+const (
+	AuditSame       = "same"        // everything public follows from the raw bytes
+	AuditDiffers    = "differs"     // something does not; Checks say what
+	AuditCannotKnow = "cannot_know" // the raw bytes are out of reach; Notes say why
+)
+
+// Audit is what came of deriving an observation again from its raw bundle. It
+// holds nothing raw.
+type Audit struct {
+	SchemaVersion int             `json:"schema_version"`
+	Observation   string          `json:"observation"`
+	Raw           contract.Digest `json:"raw_client_transcript_sha256"`
+	Verdict       string          `json:"verdict"`
+	Checks        []AuditCheck    `json:"checks"`
+	Notes         []string        `json:"notes"`
+}
+
+// AuditCheck is one comparison.
+type AuditCheck struct {
+	What string `json:"what"`
+	Same bool   `json:"same"`
+	// Where says where they part, in words without content; "" if they do not.
+	Where string `json:"where,omitempty"`
+}
+
+func (a *Audit) check(what string, same bool, where string, args ...any) {
+	c := AuditCheck{What: what, Same: same}
+	if !same {
+		c.Where, a.Verdict = fmt.Sprintf(where, args...), AuditDiffers
+	}
+	a.Checks = append(a.Checks, c)
+}
+
+// parts names what differs.
+func (a *Audit) parts() string {
+	var out []string
+	for _, c := range a.Checks {
+		if !c.Same {
+			out = append(out, c.What+": "+c.Where)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// auditor audits one observation.
+type auditor struct {
+	*Audit
+	reg *store.Registry
+	o   *contract.Observation
+}
+
+// AuditObservation fetches the raw bundle of an observation, decrypts it, and
+// derives sanitized transcript, shape and readings from it again.
+func AuditObservation(ctx context.Context, reg *store.Registry, raw *private.Store, place string) (*Audit, error) {
+	if kind, ok := contract.KindOf(place); !ok || kind != contract.KindObservation || !fs.ValidPath(place) {
+		return nil, fmt.Errorf("%q is not the place of an observation: %w", place, fs.ErrNotExist)
+	}
+	a := &auditor{Audit: &Audit{SchemaVersion: contract.SchemaVersion, Observation: place, Verdict: AuditSame, Checks: []AuditCheck{}, Notes: []string{}}, reg: reg, o: &contract.Observation{}}
+	b, err := reg.ReadFile(place)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Decode(place, b, a.o); err != nil {
+		return nil, err
+	}
+	a.Raw = a.o.Capture.RawClientTranscriptSHA256
+	a.record(contract.Sum(b))
+	t, background, err := a.fetch(ctx, raw)
+	if err != nil || t == nil {
+		return a.Audit, err
+	}
+	return a.Audit, a.derive(t, background)
+}
+
+// record holds the evidence record against the observation that it pins.
+func (a *auditor) record(sum contract.Digest) {
+	e := &contract.Evidence{}
+	place := store.EvidenceOf(a.Observation)
+	if err := a.reg.ReadJSON(place, e); err != nil || e.Capture == nil {
+		a.check("evidence record", false, "%s cannot be read", place)
+		return
+	}
+	a.check("evidence record", e.Observation.SHA256 == sum && e.Capture.Raw.SHA256 == a.Raw && e.Capture.Fixture.SHA256 == a.o.Extensions.FixtureSHA256,
+		"%s pins another observation, raw bundle or fixture", place)
+}
+
+// fetch returns the raw transcript, or nil where it is out of reach.
+func (a *auditor) fetch(ctx context.Context, raw *private.Store) (*transcript.Transcript, *capture.Background, error) {
+	var background *capture.Background
+	r, err := raw.Open(ctx, a.Raw, &background)
+	var expired *private.ExpiredError
+	var locked *private.LockedError
+	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &expired) || errors.As(err, &locked) {
+		return nil, nil, a.unknown(err.Error())
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := io.ReadAll(r)
+	if err = errors.Join(err, r.Close()); err != nil {
+		a.check("raw bundle", false, "its bytes are not those of the hash, or cannot be decrypted")
+		return nil, nil, nil
+	}
+	a.check("raw bundle", true, "")
+	if background == nil {
+		return nil, nil, a.unknown("the raw bundle was stored without what redacting it again takes")
+	}
+	bundle, err := transcript.ReadBundle(bytes.NewReader(b))
+	if err != nil {
+		a.check("raw transcript", false, "the bundle cannot be read")
+		return nil, nil, nil
+	}
+	t, err := transcript.Assemble(bundle)
+	if err != nil {
+		a.check("raw transcript", false, "the bundle cannot be read")
+		return nil, nil, nil
+	}
+	return t, background, nil
+}
+
+func (a *auditor) unknown(why string) error {
+	if a.Verdict == AuditSame {
+		a.Verdict = AuditCannotKnow
+	}
+	a.Notes = append(a.Notes, why)
+	return nil
+}
+
+// derive compares what the raw transcript gives with what is public.
+func (a *auditor) derive(t *transcript.Transcript, background *capture.Background) error {
+	for _, s := range []struct {
+		what   string
+		stream transcript.Stream
+		pinned *contract.Digest
+	}{{"raw stdout", transcript.Stdout, a.o.Capture.RawStdoutSHA256}, {"raw stderr", transcript.Stderr, a.o.Capture.RawStderrSHA256}} {
+		b := t.Bytes(transcript.CLIToServer, s.stream)
+		same := s.pinned == nil && len(b) == 0 || s.pinned != nil && *s.pinned == contract.Sum(b)
+		a.check(s.what, same, "the observation pins other bytes")
+	}
+	d, why, err := capture.Again(a.reg, a.o.Agent, t, background)
+	if err != nil {
+		return err
+	}
+	if v := a.o.Redaction.ToolVersion; v != redact.Version {
+		a.Notes = append(a.Notes, fmt.Sprintf("redacted by version %s then and by %s now: a difference may be the redactor's", v, redact.Version))
+	}
+	if d == nil {
+		a.check("sanitized transcript", false, "it cannot be made again: %s", why)
+		return nil
+	}
+	fixture, err := a.reg.ReadFile(a.o.Extensions.Fixture)
+	if err != nil {
+		return err
+	}
+	line := capture.DifferingLine(d.Fixture, fixture)
+	a.check("sanitized transcript", line == 0, "line %d of %s is another one", line, a.o.Extensions.Fixture)
+	a.check("fixture hash", contract.Sum(d.Fixture) == a.o.Extensions.FixtureSHA256, "the observation pins %s", a.o.Extensions.FixtureSHA256.Short())
+	a.check("signature", d.Shape.Signature == a.o.Shape.Signature, "the raw bytes give %s", d.Shape.Signature.Short())
+	if err := a.shape(d.Shape); err != nil {
+		return err
+	}
+	for _, g := range []struct{ adapter, place string }{{capture.AdapterReference, a.o.Extensions.ReferenceGolden}, {capture.AdapterOpenDesign, a.o.ParserReplay.Golden}} {
+		if g.place == "" && d.Goldens[g.adapter] == nil {
+			continue
+		}
+		have, err := a.reg.ReadFile(g.place)
+		a.check("reading of "+g.adapter, err == nil && bytes.Equal(have, d.Goldens[g.adapter]), "%s has another one", g.place)
+	}
+	return nil
+}
+
+// shape compares the shape's structure; its level follows from all records.
+func (a *auditor) shape(derived *contract.Shape) error {
+	have := &contract.Shape{}
+	if err := a.reg.ReadJSON(a.o.Shape.Path, have); err != nil {
+		a.check("shape", false, "%s cannot be read", a.o.Shape.Path)
+		return nil
+	}
+	want := *derived
+	want.ValidityLevel = have.ValidityLevel
+	x, err1 := contract.Encode(have)
+	y, err2 := contract.Encode(&want)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	a.check("shape", bytes.Equal(x, y), "%s is another one from line %d", a.o.Shape.Path, capture.DifferingLine(x, y))
+	return nil
+}
+
+// Attest records that a maintainer's audit derived the fixture again. One by the
+// same maintainer that is there already is returned, and isNew is false.
+func Attest(ctx context.Context, reg *store.Registry, audit *Audit, by string, now time.Time) (record store.Stated, isNew bool, err error) {
+	what := "attesting " + audit.Observation
+	if err := speaks(reg, what, by); err != nil {
+		return record, false, err
+	}
+	if audit.Verdict != AuditSame {
+		return record, false, &RefusedError{What: what, Why: "the audit did not derive it again"}
+	}
+	s, err := load(reg, audit.Observation)
+	if err != nil {
+		return record, false, err
+	}
+	made := s.said(contract.EvidenceAttestation)
+	if i := slices.IndexFunc(made, func(e store.Stated) bool {
+		return e.Attestation.By == by && e.Attestation.Audited == "re_derived"
+	}); i >= 0 {
+		return made[i], false, nil
+	}
+	made, err = publish(ctx, reg, now, s.attestation(by, audit))
+	if err != nil {
+		return record, false, err
+	}
+	return made[0], true, nil
+}

@@ -1,0 +1,439 @@
+package evidence
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+)
+
+// submitted is the bundle of an observation, and a registry that has its agent
+// and probes and no record.
+func submitted(t testing.TB, probe string) (b *Bundle, empty *store.Registry) {
+	t.Helper()
+	reg := sampled(t)
+	o := one(t, reg, probe)
+	b, err := Submit(reg, t.TempDir(), o.Path)
+	must(t, err)
+	dir := t.TempDir() + "/registry"
+	must(t, store.Create(dir, reg))
+	empty, err = store.Open(dir)
+	must(t, err)
+	return b, empty
+}
+
+func acceptor(t testing.TB, reg *store.Registry, approved bool) (*Acceptor, *int) {
+	p, asked := promoter(t, reg, "jo", approved)
+	return &Acceptor{Registry: reg, Requests: p.Requests, StateDir: t.TempDir(), Inline: p.Inline, By: "jo", Now: p.Now}, asked
+}
+
+func TestSubmitAndAccept(t *testing.T) {
+	for _, probe := range []string{"chat-tool-success", "auth-failure"} { // one with an error case
+		b, reg := submitted(t, probe)
+		one, err := b.Encode()
+		must(t, err)
+		two, err := b.Encode()
+		must(t, err)
+		if !bytes.Equal(one, two) {
+			t.Error("two bundles of one observation differ")
+		}
+		read, err := ReadBundle(bytes.NewReader(one))
+		must(t, err)
+		a, asked := acceptor(t, reg, true)
+		out, err := a.Accept(t.Context(), read, Contributor{})
+		if err != nil || !out.IsNew || out.Observation != b.Manifest.Observation {
+			t.Fatal(out, err)
+		}
+		submitted, published := contents(b.Files), everything(t, reg)
+		for f, content := range published { // another registry may name a fixture otherwise
+			if strings.HasPrefix(f, "fixtures/") || strings.HasPrefix(f, "goldens/") || strings.HasPrefix(f, "shapes/") {
+				if !submitted[content] {
+					t.Errorf("%s is not what was submitted", f)
+				}
+			}
+		}
+		if _, ok := b.Files[errorCaseOf(out.Observation)]; ok != reg.Exists(errorCaseOf(out.Observation)) {
+			t.Error("the error case did not come along")
+		}
+		valid(t, reg)
+		if again, err := a.Accept(t.Context(), read, Contributor{}); err != nil || again.IsNew || *asked != 1 {
+			t.Errorf("again: %+v %v, asked %d times", again, err, *asked)
+		}
+	}
+}
+
+func contents(files map[string][]byte) map[string]bool {
+	out := map[string]bool{}
+	for _, b := range files {
+		out[string(b)] = true
+	}
+	return out
+}
+
+// Before a maintainer says yes, and after one says no, nothing is published.
+func TestAcceptAsks(t *testing.T) {
+	b, reg := submitted(t, "chat-text-success")
+	a, _ := acceptor(t, reg, false)
+	a.Inline = nil
+	before := everything(t, reg)
+	var waits *requests.SuspendedError
+	if _, err := a.Accept(t.Context(), b, Contributor{}); !errors.As(err, &waits) {
+		t.Fatal(err)
+	}
+	if added := onlyAdded(t, before, everything(t, reg)); len(added) != 1 || !strings.HasSuffix(added[0], ".request.json") {
+		t.Errorf("new are %q", added)
+	}
+	r := waits.Pending[0]
+	if r.Subject == nil || *r.Subject != b.Manifest.Observation {
+		t.Errorf("it is about %v", r.Subject)
+	}
+	answer, err := requests.AnswerApproval(&r, requests.Approval{Approved: false, Comment: "no"}, requests.By{Name: "jo", At: later})
+	must(t, err)
+	must(t, a.Requests.Answer(t.Context(), *answer))
+	var refused *RefusedError
+	if _, err := a.Accept(t.Context(), b, Contributor{}); !errors.As(err, &refused) {
+		t.Errorf("after a no: %v", err)
+	}
+	if reg.Exists(b.Manifest.Observation) {
+		t.Error("it is published")
+	}
+}
+
+// A contributor's observation of ours is a reproduction, and can be promoted.
+func TestAcceptedReproduction(t *testing.T) {
+	reg := sampled(t)
+	o := one(t, reg, "chat-text-success")
+	b, err := Submit(reg, t.TempDir(), o.Path)
+	must(t, err)
+	who := Contributor{"sam", "https://example.org/run/1"}
+	a, _ := acceptor(t, reg, true)
+	if out, err := a.Accept(t.Context(), b, who); err != nil || out.IsNew || out.Reproduction != "" {
+		t.Errorf("the very same observation: %+v %v", out, err)
+	}
+	b = changed(t, b, func(o *contract.Observation) {
+		o.Capture.RawClientTranscriptSHA256 = contract.Sum([]byte("other run"))
+		o.Capture.Runner = "sams-laptop"
+	})
+	out, err := a.Accept(t.Context(), b, who)
+	if err != nil || !out.IsNew || out.Reproduction == "" {
+		t.Fatal(out, err)
+	}
+	if out.Observation == o.Path {
+		t.Error("it took the place of another observation")
+	}
+	p, _ := promoter(t, reg, "jo", true)
+	if _, _, err := p.Promote(t.Context(), Promotion{Observation: o.Path, To: contract.LevelCommunityConfirmed}); err != nil {
+		t.Error(err)
+	}
+	if l := levelOf(t, reg, &o); l != contract.LevelCommunityConfirmed {
+		t.Errorf("the shape is %s", l)
+	}
+	valid(t, reg)
+}
+
+// changed is a bundle with another observation, and an evidence record that
+// pins it: as consistent as a forger can make it.
+func changed(t testing.TB, b *Bundle, change func(*contract.Observation)) *Bundle {
+	t.Helper()
+	files := maps.Clone(b.Files)
+	place := b.Manifest.Observation
+	o, e := &contract.Observation{}, &contract.Evidence{}
+	must(t, json.Unmarshal(files[place], o))
+	must(t, json.Unmarshal(files[store.EvidenceOf(place)], e))
+	change(o)
+	content, err := contract.Encode(o)
+	must(t, err)
+	files[place] = content
+	e.Observation.SHA256 = contract.Sum(content)
+	e.Capture.Raw.SHA256 = o.Capture.RawClientTranscriptSHA256
+	e.Capture.Fixture = contract.FileRef{Path: o.Extensions.Fixture, SHA256: o.Extensions.FixtureSHA256}
+	files[store.EvidenceOf(place)], err = contract.Encode(e)
+	must(t, err)
+	return newBundle(place, files)
+}
+
+// refixtured is a bundle with another fixture under its hash.
+func refixtured(t testing.TB, b *Bundle, change func(string) string) *Bundle {
+	t.Helper()
+	o := &contract.Observation{}
+	must(t, json.Unmarshal(b.Files[b.Manifest.Observation], o))
+	fixture := change(string(b.Files[o.Extensions.Fixture]))
+	out := changed(t, b, func(o *contract.Observation) { o.Extensions.FixtureSHA256 = contract.Sum([]byte(fixture)) })
+	out.Files[o.Extensions.Fixture] = []byte(fixture)
+	return newBundle(out.Manifest.Observation, out.Files)
+}
+
+// A forger knows all the rules and computes every hash anew.
+func TestForgedBundles(t *testing.T) {
+	b, reg := submitted(t, "chat-tool-success")
+	key := "ghp_" + strings.ReplaceAll(rand.Text()+rand.Text(), "=", "")[:36]
+	observation := func(change func(*contract.Observation)) func(*testing.T) *Bundle {
+		return func(t *testing.T) *Bundle { return changed(t, b, change) }
+	}
+	with := func(place, content string) func(*testing.T) *Bundle {
+		return func(t *testing.T) *Bundle {
+			files := maps.Clone(b.Files)
+			files[place] = []byte(content)
+			return newBundle(b.Manifest.Observation, files)
+		}
+	}
+	without := func(part string) func(*testing.T) *Bundle {
+		return func(t *testing.T) *Bundle {
+			files := maps.Clone(b.Files)
+			maps.DeleteFunc(files, func(f string, _ []byte) bool { return strings.HasPrefix(f, part) })
+			if len(files) == len(b.Files) {
+				t.Fatal("nothing to leave out")
+			}
+			return newBundle(b.Manifest.Observation, files)
+		}
+	}
+	for name, forge := range map[string]func(*testing.T) *Bundle{
+		"level community_confirmed": observation(func(o *contract.Observation) { o.ValidityLevel = contract.LevelCommunityConfirmed }),
+		"level confirmed":           observation(func(o *contract.Observation) { o.ValidityLevel = contract.LevelConfirmed }),
+		"level server_variant":      observation(func(o *contract.Observation) { o.ValidityLevel = contract.LevelServerVariant }),
+		"level of a mock":           observation(func(o *contract.Observation) { o.ValidityLevel = contract.LevelSyntheticMock }),
+		"level of the shape": func(t *testing.T) *Bundle {
+			o := &contract.Observation{}
+			must(t, json.Unmarshal(b.Files[b.Manifest.Observation], o))
+			return with(o.Shape.Path, strings.Replace(string(b.Files[o.Shape.Path]), "runtime_observed", "community_confirmed", 1))(t)
+		},
+		"another version":   observation(func(o *contract.Observation) { o.CLIVersion = "99.0.0" }),
+		"another agent":     observation(func(o *contract.Observation) { o.Agent = "claude" }),
+		"an unknown agent":  observation(func(o *contract.Observation) { o.Agent = "mallory" }),
+		"another probe":     observation(func(o *contract.Observation) { o.Probe = "chat-text-success" }),
+		"an old probe":      observation(func(o *contract.Observation) { o.Extensions.ProbeRevision = contract.Sum([]byte("x")) }),
+		"another dialect":   observation(func(o *contract.Observation) { o.Extensions.Dialect = "gemini" }),
+		"another result":    observation(func(o *contract.Observation) { o.Extensions.RunResult = "failed" }),
+		"another reading":   observation(func(o *contract.Observation) { o.ParserReplay.Status = contract.ReplayIncompatible }),
+		"redaction failed":  observation(func(o *contract.Observation) { o.Redaction.Status = contract.RedactionFailed }),
+		"another signature": observation(func(o *contract.Observation) { o.Shape.Signature = contract.Sum([]byte("x")) }),
+		"from the future": observation(func(o *contract.Observation) {
+			o.Capture.CapturedAt = time.Now().AddDate(1, 0, 0).UTC().Format(time.RFC3339)
+		}),
+		"a fixture elsewhere": observation(func(o *contract.Observation) { o.Extensions.Fixture = "../../etc/passwd" }),
+		"no fixture":          observation(func(o *contract.Observation) { o.Extensions.Fixture, o.Extensions.FixtureSHA256 = "", "" }),
+		"a secret in a name":  observation(func(o *contract.Observation) { o.Capture.Runner = key }),
+		"a mail address":      observation(func(o *contract.Observation) { o.Extensions.Findings = []string{"ask jane.roe@" + "corp-mail.net"} }),
+		"a secret in the text": func(t *testing.T) *Bundle {
+			return refixtured(t, b, func(s string) string { return strings.Replace(s, "<text:", key+"<text:", 1) })
+		},
+		"what was never redacted": func(t *testing.T) *Bundle {
+			return refixtured(t, b, func(s string) string {
+				return strings.Replace(s, "<text:1>", "the quarterly figures of our customer", 1)
+			})
+		},
+		"no evidence":                     without("evidence/"),
+		"no shape":                        without("shapes/"),
+		"no fixture file":                 without("fixtures/"),
+		"no golden":                       without("goldens/"),
+		"a file more":                     with("registry/policy.json", "{}"),
+		"a withdrawal beside":             with("evidence/codex/0.133.0/linux-x64/2027-01-01T000000.000Z.chat-tool-success.evidence.json", "{}"),
+		"a golden of its own":             with(goldenOf(t, b), "{}"),
+		"an evidence record that is none": with(store.EvidenceOf(b.Manifest.Observation), "{}"),
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			before := everything(t, reg)
+			a, asked := acceptor(t, reg, true)
+			_, err := a.Accept(t.Context(), forge(t), Contributor{})
+			var refused *RefusedError
+			var none *BundleError
+			if !errors.As(err, &refused) && !errors.As(err, &none) {
+				t.Fatalf("got %v", err)
+			}
+			if strings.Contains(err.Error(), key) || strings.Contains(err.Error(), "quarterly") {
+				t.Errorf("the error quotes it: %v", err)
+			}
+			if *asked > 0 || len(onlyAdded(t, before, everything(t, reg))) > 0 {
+				t.Error("somebody was asked, or something was written")
+			}
+		})
+	}
+}
+
+func goldenOf(t testing.TB, b *Bundle) string {
+	t.Helper()
+	o := &contract.Observation{}
+	must(t, json.Unmarshal(b.Files[b.Manifest.Observation], o))
+	return o.Extensions.ReferenceGolden
+}
+
+// packed makes a gzipped tar of headers and contents.
+func packed(t testing.TB, write func(*tar.Writer)) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	w := tar.NewWriter(z)
+	write(w)
+	must(t, w.Close())
+	must(t, z.Close())
+	return out.Bytes()
+}
+
+func file(t testing.TB, w *tar.Writer, h tar.Header, content string) {
+	t.Helper()
+	h.Size = int64(len(content))
+	if h.Mode == 0 {
+		h.Mode = 0o644
+	}
+	must(t, w.WriteHeader(&h))
+	_, err := io.WriteString(w, content)
+	must(t, err)
+}
+
+func TestHostileBundles(t *testing.T) {
+	small := newBundle("observations/a", map[string][]byte{"observations/a": []byte("x")})
+	manifest, err := contract.Encode(small.Manifest)
+	must(t, err)
+	good, err := small.Encode()
+	must(t, err)
+	if _, err := ReadBundle(bytes.NewReader(good)); err != nil {
+		t.Fatal(err)
+	}
+	m := string(manifest)
+	tarOf := func(manifest string, more ...func(*tar.Writer)) []byte {
+		return packed(t, func(w *tar.Writer) {
+			file(t, w, tar.Header{Name: "manifest.json"}, manifest)
+			for _, f := range more {
+				f(w)
+			}
+		})
+	}
+	x := func(w *tar.Writer) { file(t, w, tar.Header{Name: "0"}, "x") }
+	claiming := func(path string, bytes string) string {
+		return strings.Replace(strings.Replace(m, `"path": "observations/a"`, `"path": "`+path+`"`, 1), `"bytes": 1`, `"bytes": `+bytes, 1)
+	}
+	bomb := packed(t, func(w *tar.Writer) {
+		must(t, w.WriteHeader(&tar.Header{Name: "manifest.json", Mode: 0o644, Size: maxUnpacked + 1<<20}))
+		_, err := io.CopyN(w, zeros{}, maxUnpacked+1<<20)
+		must(t, err)
+	})
+	t.Logf("the bomb has %d KiB", len(bomb)>>10)
+	for name, b := range map[string][]byte{
+		"empty": nil, "text": []byte("hello"), "cut off": good[:len(good)-9], "cut off early": good[:20], "trailing bytes": append(slices.Clone(good), 'x'),
+		"two members":      append(slices.Clone(good), good...),
+		"a bomb":           bomb,
+		"a bomb in a file": tarOf(claiming("observations/a", "170000000"), x),
+		"a path":           tarOf(m, func(w *tar.Writer) { file(t, w, tar.Header{Name: "../../etc/cron.d/x"}, "x") }),
+		"an absolute path": tarOf(m, func(w *tar.Writer) { file(t, w, tar.Header{Name: "/etc/passwd"}, "x") }),
+		"a symbolic link": tarOf(m, func(w *tar.Writer) {
+			file(t, w, tar.Header{Name: "0", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, "")
+		}),
+		"a hard link": tarOf(m, func(w *tar.Writer) {
+			file(t, w, tar.Header{Name: "0", Typeflag: tar.TypeLink, Linkname: "manifest.json"}, "")
+		}),
+		"a device": tarOf(m, func(w *tar.Writer) { file(t, w, tar.Header{Name: "0", Typeflag: tar.TypeChar}, "") }),
+		"a folder": tarOf(m, func(w *tar.Writer) { file(t, w, tar.Header{Name: "0/", Typeflag: tar.TypeDir}, "") }, x),
+		"set-uid":  tarOf(m, func(w *tar.Writer) { file(t, w, tar.Header{Name: "0", Mode: 0o4755}, "x") }),
+		"an owner": tarOf(m, func(w *tar.Writer) { file(t, w, tar.Header{Name: "0", Uname: "root"}, "x") }),
+		"a time":   tarOf(m, func(w *tar.Writer) { file(t, w, tar.Header{Name: "0", ModTime: time.Unix(1, 0)}, "x") }),
+		"pax records": tarOf(m, func(w *tar.Writer) {
+			file(t, w, tar.Header{Name: "0", Format: tar.FormatPAX, PAXRecords: map[string]string{"A.b": "c"}}, "x")
+		}),
+		"wrong content":        tarOf(m, func(w *tar.Writer) { file(t, w, tar.Header{Name: "0"}, "y") }),
+		"a file more":          tarOf(m, x, func(w *tar.Writer) { file(t, w, tar.Header{Name: "1"}, "x") }),
+		"a file twice":         tarOf(m, x, x),
+		"a file less":          tarOf(m),
+		"no manifest":          packed(t, x),
+		"a manifest of spaces": tarOf(m+strings.Repeat(" ", 10), x),
+		"an unknown member":    tarOf(strings.Replace(m, "{", `{"admin": true,`, 1), x),
+		"two manifests":        tarOf(m+m, x),
+		"another version":      tarOf(strings.Replace(m, `"schema_version": 1`, `"schema_version": 2`, 1), x),
+		"a place outside":      tarOf(claiming("../../x", "1"), x),
+		"an absolute place":    tarOf(claiming("/etc/passwd", "1"), x),
+		"a Windows place":      tarOf(claiming(`C:\\x`, "1"), x),
+		"a negative size":      tarOf(claiming("observations/a", "-1"), x),
+		"a huge size":          tarOf(claiming("observations/a", "9223372036854775807"), x),
+		"a wrong size":         tarOf(claiming("observations/a", "2"), x),
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			_, err := ReadBundle(bytes.NewReader(b))
+			var none *BundleError
+			if !errors.As(err, &none) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	named := gzipped(t, good)
+	if _, err := ReadBundle(bytes.NewReader(named)); err == nil {
+		t.Error("a gzip header with a name was taken")
+	}
+}
+
+// gzipped packs a bundle's tar again, with a name in the gzip header.
+func gzipped(t *testing.T, b []byte) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	must(t, err)
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	w.Name = "x"
+	_, err = io.Copy(w, z)
+	must(t, err)
+	must(t, w.Close())
+	return out.Bytes()
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+// Whatever the reader takes is what submit packs: the same files give the same
+// tar, and every file is the one that the manifest names.
+func FuzzReadBundle(f *testing.F) {
+	b := newBundle("observations/a", map[string][]byte{"observations/a": []byte("x"), "shapes/b": []byte("{}")})
+	plain, err := b.tar()
+	must(f, err)
+	f.Add(plain)
+	f.Add(plain[:1024])
+	f.Add(bytes.Replace(plain, []byte("observations/a"), []byte("observations/."), 1))
+	f.Fuzz(func(t *testing.T, unpacked []byte) {
+		var z bytes.Buffer
+		w := gzip.NewWriter(&z)
+		_, err := w.Write(unpacked)
+		must(t, err)
+		must(t, w.Close())
+		read, err := ReadBundle(&z)
+		if err != nil {
+			var none *BundleError
+			if !errors.As(err, &none) {
+				t.Fatalf("%T", err)
+			}
+			return
+		}
+		again, err := read.tar()
+		if err != nil || !bytes.Equal(again, unpacked) {
+			t.Fatalf("what was taken is packed otherwise: %v", err)
+		}
+		for _, f := range read.Manifest.Files {
+			if contract.Sum(read.Files[f.Path]) != f.SHA256 || strings.Contains(f.Path, "..") {
+				t.Fatalf("%q", f.Path)
+			}
+		}
+	})
+}
+
+// FuzzUnzip feeds the reader bytes as they come.
+func FuzzUnzip(f *testing.F) {
+	b, err := newBundle("observations/a", map[string][]byte{"observations/a": []byte("x")}).Encode()
+	must(f, err)
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		_, err := ReadBundle(bytes.NewReader(b))
+		var none *BundleError
+		if err != nil && !errors.As(err, &none) {
+			t.Fatalf("%T", err)
+		}
+	})
+}
