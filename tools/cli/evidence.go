@@ -14,6 +14,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/evidence"
 	"github.com/nexu-io/open-design-agent-contracts/tools/health"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 )
 
 func (a *app) evidenceCommand() *cobra.Command {
@@ -203,6 +204,13 @@ Exit codes: 0, also when nothing expires; 2 usage.`,
 	return c
 }
 
+// expiry is what evidence expire did, or would do.
+type expiry struct {
+	SchemaVersion int            `json:"schema_version"`
+	DryRun        bool           `json:"dry_run"`
+	Expired       []private.Meta `json:"expired"`
+}
+
 func (a *app) evidenceExpire(ctx context.Context, f format, dry bool) error {
 	reg, err := a.open()
 	if err != nil {
@@ -217,7 +225,7 @@ func (a *app) evidenceExpire(ctx context.Context, f format, dry bool) error {
 		return err
 	}
 	if f == "json" {
-		return a.printJSON(map[string]any{"schema_version": contract.SchemaVersion, "dry_run": dry, "expired": gone})
+		return a.printJSON(&expiry{contract.SchemaVersion, dry, append([]private.Meta{}, gone...)})
 	}
 	if len(gone) == 0 {
 		a.talk("nothing expires")

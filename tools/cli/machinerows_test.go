@@ -8,6 +8,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/discover"
+	"github.com/nexu-io/open-design-agent-contracts/tools/evidence"
 	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
 	"github.com/nexu-io/open-design-agent-contracts/tools/merge"
 	"github.com/nexu-io/open-design-agent-contracts/tools/play/gate"
@@ -38,6 +39,16 @@ func machineRows(t *testing.T) map[string]machineRow {
 		"compare":       one(a, b),
 		"compatibility": {runs: [][]string{{}}, types: []any{contract.CompatibilityResponse{}}},
 		"correct":       {text: true},
+		"promote":       {text: true},
+		"withdraw":      {text: true},
+		"submit":        {text: true},
+		"accept":        {types: []any{&evidence.Accepted{}}},
+
+		"evidence audit":        {types: []any{&evidence.Audit{}}},
+		"evidence expire":       one(),
+		"evidence reproduction": {text: true},
+		"evidence show":         {types: []any{&evidence.Chain{}}},
+
 		"discover":      {types: []any{&discover.Report{}}},
 		"publish":       {text: true},
 		"plan":          {runs: [][]string{{}, {"--gate"}, {"--format", "github-matrix"}}},

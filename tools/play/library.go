@@ -72,6 +72,9 @@ func (l *Library) Open(name string) (*Named, error) {
 		return nil, err
 	}
 	if b == nil {
+		if b, err = l.recorded(name); b != nil || err != nil {
+			return openRaw(b, err)
+		}
 		o, err := l.bySignature(name)
 		if err != nil {
 			return nil, err
@@ -79,7 +82,7 @@ func (l *Library) Open(name string) (*Named, error) {
 		return l.Recorded(o)
 	}
 	if bytes.HasPrefix(b, []byte("agent-contracts bundle\x00")) {
-		return open(nil, b, "")
+		return openRaw(b, nil)
 	}
 	if o := observation(b); o != nil {
 		return l.Recorded(&store.Observed{Path: name, Observation: *o})
@@ -121,6 +124,27 @@ func observation(b []byte) *contract.Observation {
 		return nil
 	}
 	return o
+}
+
+func openRaw(b []byte, err error) (*Named, error) {
+	if err != nil {
+		return nil, err
+	}
+	return open(nil, b, "")
+}
+
+// recorded returns the raw bundle that a whole hash names, or nil if there is
+// none: what record kept belongs to no observation.
+func (l *Library) recorded(name string) ([]byte, error) {
+	d, err := contract.ParseDigest(name)
+	if err != nil || l.Raw == nil {
+		return nil, nil
+	}
+	b, err := l.bundle(d)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
 }
 
 // bundle returns a raw bundle in clear.
