@@ -40,6 +40,7 @@ func withoutObservations(t *testing.T) *store.Registry {
 	t.Helper()
 	dir := t.TempDir()
 	must(t, os.CopyFS(filepath.Join(dir, "registry"), os.DirFS(filepath.Join(root, "registry"))))
+	must(t, os.Remove(filepath.Join(dir, filepath.FromSlash(ReleasesPath))))
 	shapes, err := filepath.Abs(filepath.Join(root, "shapes"))
 	must(t, err)
 	must(t, os.Symlink(shapes, filepath.Join(dir, "shapes")))
