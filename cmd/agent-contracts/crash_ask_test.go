@@ -124,6 +124,7 @@ func TestSuspend(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			w := newAskingWorld(t)
+			w.raced()
 			if c.flags != nil { // then the probe itself need not
 				w.edit("probes/permission-request/scenario.json", `"permission": "ask"`, `"permission": "grant"`)
 			}
@@ -196,10 +197,7 @@ func (c *command) settled() error {
 // Killed at any moment, while it asks, while somebody answers and while it goes
 // on, a capture loses no question and takes no second answer.
 func TestKillWhileAsking(t *testing.T) {
-	kills, seed := 6, uint64(time.Now().UnixNano())
-	if raceEnabled {
-		kills = 2
-	}
+	kills, seed := 10, uint64(time.Now().UnixNano())
 	if s := os.Getenv("AGENT_CONTRACTS_KILLS"); s != "" {
 		n, err := strconv.Atoi(s)
 		must(t, err)

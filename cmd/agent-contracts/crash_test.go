@@ -29,9 +29,6 @@ var slowTurn = strings.ReplaceAll(fakeTurn, "\n", "\nsleep 0.02\n")
 // AGENT_CONTRACTS_KILL_SEED repeats a run.
 func TestKill(t *testing.T) {
 	kills, seed := 10, uint64(time.Now().UnixNano())
-	if raceEnabled {
-		kills = 3 // each takes ten times as long
-	}
 	if s := os.Getenv("AGENT_CONTRACTS_KILLS"); s != "" {
 		n, err := strconv.Atoi(s)
 		must(t, err)
@@ -165,7 +162,7 @@ echo MARKER
 setsid sleep 600 &
 echo go > "${0%/*}/../ready"
 sleep 601
-`)
+`).raced()
 	ready := w.fifo("ready")
 	before := w.tree(w.reg)
 	c := w.capture("--probe", crashProbes)
@@ -192,7 +189,7 @@ sleep 601
 // Two captures of the same at once share the registry.
 func TestTwoAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, slowTurn)
+	w := newWorld(t, slowTurn).raced()
 	one, two := w.capture("--probe", crashProbes, "--repeat", "2"), w.capture("--probe", crashProbes, "--repeat", "2")
 	must(t, one.Start())
 	must(t, two.Start())

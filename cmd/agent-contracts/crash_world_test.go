@@ -32,7 +32,7 @@ type world struct {
 	dir  string
 	reg  string // the registry
 	priv string // the private state folder
-	bin  string // this test binary as agent-contracts
+	bin  string // agent-contracts
 	fake string // the program that plays codex
 	// marker is a word that only the raw output of the program holds.
 	marker string
@@ -67,13 +67,19 @@ func newWorld(t *testing.T, script string) *world {
 		must(t, os.Chmod(d, 0o755))
 	}
 	must(t, setup(&testscript.Env{WorkDir: w.reg}))
-	self, err := os.Executable()
-	must(t, err)
-	if os.Link(self, w.bin) != nil { // another file system
-		must(t, copyFile(self, w.bin))
-	}
-	must(t, os.Chmod(w.bin, 0o755))
+	must(t, install(program, w.bin))
 	w.write(w.fake, "#!/bin/sh\n"+fakeVersion+script, 0o755)
+	return w
+}
+
+// raced makes this very binary the program: one with the race detector, if the
+// tests have it.
+func (w *world) raced() *world {
+	w.t.Helper()
+	self, err := os.Executable()
+	must(w.t, err)
+	must(w.t, os.Remove(w.bin))
+	must(w.t, install(self, w.bin))
 	return w
 }
 

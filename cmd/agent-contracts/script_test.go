@@ -6,8 +6,10 @@ import (
 	"flag"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -25,17 +27,20 @@ func TestMain(m *testing.M) {
 	if harness.SuperviseMain() {
 		os.Exit(0)
 	}
-	testscript.Main(m, map[string]func(){
-		"agent-contracts": main,
-		"fake-codex":      fakeCodex,
-		// The same as a user who may not write everywhere.
-		"agent-contracts-unprivileged": func() {
-			if err := dropPrivileges(); err != nil {
-				os.Exit(1)
-			}
-			main()
-		},
-	})
+	testscript.Main(tests{m}, commands)
+}
+
+// commands are the programs that this binary is under their names.
+var commands = map[string]func(){
+	"agent-contracts": main,
+	"fake-codex":      fakeCodex,
+	// The same as a user who may not write everywhere.
+	"agent-contracts-unprivileged": func() {
+		if err := dropPrivileges(); err != nil {
+			os.Exit(1)
+		}
+		main()
+	},
 }
 
 // TestScripts runs testdata/*.txtar, named by category and detail. A script
@@ -58,24 +63,35 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// bare is a registry with the repository's agents, families, vocabulary and
+// probes, and no record. It is made once, beside the program, and copied.
+var bare = sync.OnceValues(func() (string, error) {
+	installed, err := exec.LookPath("agent-contracts")
+	if err != nil {
+		return "", err
+	}
+	root, dir := filepath.Join("..", ".."), filepath.Join(filepath.Dir(installed), "registry")
+	for _, rel := range []string{"registry/agents.json", "registry/families.json", "registry/vocabulary.json"} {
+		if err := copyFile(filepath.Join(root, rel), filepath.Join(dir, rel)); err != nil {
+			return "", err
+		}
+	}
+	if err := copyTree(filepath.Join(root, "probes"), filepath.Join(dir, "probes")); err != nil {
+		return "", err
+	}
+	// A registry without records has captured nothing.
+	if err := replaceIn(filepath.Join(dir, "registry", "agents.json"), `"status": "captured"`, `"status": "missing", "reason": "not yet"`); err != nil {
+		return "", err
+	}
+	return dir, writeMatrix(dir)
+})
+
 func setup(e *testscript.Env) error {
-	root, err := filepath.Abs("../..")
+	from, err := bare()
 	if err != nil {
 		return err
 	}
-	for _, rel := range []string{"registry/agents.json", "registry/families.json", "registry/vocabulary.json"} {
-		if err := copyFile(filepath.Join(root, rel), filepath.Join(e.WorkDir, rel)); err != nil {
-			return err
-		}
-	}
-	if err := copyTree(filepath.Join(root, "probes"), filepath.Join(e.WorkDir, "probes")); err != nil {
-		return err
-	}
-	// A registry without records has captured nothing.
-	if err := replaceIn(filepath.Join(e.WorkDir, "registry", "agents.json"), `"status": "captured"`, `"status": "missing", "reason": "not yet"`); err != nil {
-		return err
-	}
-	if err := writeMatrix(e.WorkDir); err != nil {
+	if err := copyTree(from, e.WorkDir); err != nil {
 		return err
 	}
 	// An unprivileged child must be able to walk into the work folder.

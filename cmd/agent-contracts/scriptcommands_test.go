@@ -64,20 +64,13 @@ func installFake(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	dir := ts.MkAbs("fake-" + args[0])
 	ts.Check(os.MkdirAll(dir, 0o755))
-	self, err := os.Executable()
-	ts.Check(err)
-	program := filepath.Join(dir, "fake-codex")
-	if os.Link(self, program) != nil { // another file system
-		b, err := os.ReadFile(self)
-		ts.Check(err)
-		ts.Check(os.WriteFile(program, b, 0o755))
-	}
-	ts.Check(os.Chmod(program, 0o755))
+	fake := filepath.Join(dir, "fake-codex")
+	ts.Check(install(program, fake))
 	ts.Check(os.WriteFile(filepath.Join(dir, "mode"), []byte(args[0]), 0o644))
 	if len(args) == 2 {
 		ts.Check(copyFile(ts.MkAbs(args[1]), filepath.Join(dir, "stdout")))
 	}
-	ts.Setenv("FAKE", program)
+	ts.Setenv("FAKE", fake)
 }
 
 // onpath [NAME] gives the script a PATH of its own, which holds this program,
