@@ -225,8 +225,8 @@ class Builder {
   }
 
   private bounds(range: string): Version[] {
-    const tokens = range.match(/[0-9]+(?:\.[0-9]+){0,2}(?:-[0-9A-Za-z.-]+)?/g) ?? [];
-    return tokens.flatMap((t) => parseVersion(t.includes(".") ? t : t + ".0", this.scheme) ?? []);
+    const texts = range.match(/[0-9]+(?:\.[0-9]+){0,2}(?:-[0-9A-Za-z.-]+)?/g) ?? [];
+    return texts.flatMap((t) => parseVersion(t.includes(".") ? t : t + ".0", this.scheme) ?? []);
   }
 
   private latestSeen(claims: readonly VersionClaim[]): string {

@@ -28,8 +28,8 @@ import (
 var folders = []string{"observations", "shapes", "fixtures", "evidence", "errors", "goldens", "probes", "schemas"}
 
 // registryFiles are the data files that do; those that are missing are left
-// out.
-var registryFiles = []string{store.AgentsFile, store.FamiliesFile, "registry/vocabulary.json", matrix.Path, matrix.PolicyPath, matrix.LatestSeenPath}
+// out. registry/agents.json is not among them: a part of it is (agentFacts).
+var registryFiles = []string{store.FamiliesFile, "registry/vocabulary.json", matrix.Path, matrix.PolicyPath, matrix.LatestSeenPath}
 
 // ContractsFile has one consume.Contract a line, AnswersFile what is claimed
 // about versions (Answer).
@@ -71,6 +71,9 @@ func Data(ctx context.Context, reg *store.Registry, dir string) error {
 			return err
 		}
 	}
+	if err := writeAgents(reg, dir); err != nil {
+		return err
+	}
 	contracts, err := consume.Contracts(reg)
 	if err != nil {
 		return err
@@ -83,6 +86,47 @@ func Data(ctx context.Context, reg *store.Registry, dir string) error {
 		return err
 	}
 	return writeLines(dir, AnswersFile, answers)
+}
+
+// agentFacts are what of an agent's definition claims follow from or a person
+// wants to know. How it is started stays here: it is nobody's contract.
+type agentFacts struct {
+	ID                  string                    `json:"id"`
+	Name                string                    `json:"name"`
+	Tier                int                       `json:"tier"`
+	ProtocolFamilies    []contract.ProtocolFamily `json:"protocol_families"`
+	FreshnessDays       int                       `json:"freshness_days,omitempty"`
+	RepresentativeProbe string                    `json:"representative_probe,omitempty"`
+	VersionProbe        *versionScheme            `json:"version_probe,omitempty"`
+	Exemption           string                    `json:"exemption,omitempty"`
+}
+
+type versionScheme struct {
+	Scheme contract.VersionScheme `json:"scheme"`
+}
+
+func writeAgents(reg *store.Registry, dir string) error {
+	var f contract.AgentsFile
+	if err := reg.ReadJSON(store.AgentsFile, &f); err != nil {
+		return err
+	}
+	out := struct {
+		SchemaVersion int          `json:"schema_version"`
+		Agents        []agentFacts `json:"agents"`
+	}{f.SchemaVersion, []agentFacts{}}
+	for i := range f.Agents {
+		a := &f.Agents[i]
+		facts := agentFacts{a.ID, a.Name, a.Tier, a.ProtocolFamilies, a.FreshnessDays, a.RepresentativeProbe, nil, a.Exemption}
+		if a.VersionProbe != nil {
+			facts.VersionProbe = &versionScheme{a.VersionProbe.Scheme}
+		}
+		out.Agents = append(out.Agents, facts)
+	}
+	b, err := contract.Encode(out)
+	if err != nil {
+		return err
+	}
+	return write(dir, store.AgentsFile, b)
 }
 
 // marker says that a folder is one of Data's, so that it may be emptied.
