@@ -18,7 +18,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
-	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -95,7 +95,7 @@ func Pack(ctx context.Context, o Options) (*Package, error) {
 		return nil, err
 	}
 	tell("scanning its files")
-	if err := scan(ctx, o.Registry, stage); err != nil {
+	if err := scan(ctx, stage); err != nil {
 		return nil, err
 	}
 	if err := o.manifest(stage, p); err != nil {
@@ -177,17 +177,10 @@ func (o Options) stage(dir string) (*Package, error) {
 }
 
 // scan is the redaction gate over the bytes that would leave.
-func scan(ctx context.Context, reg *store.Registry, dir string) error {
-	families, err := reg.Families()
-	if err != nil {
-		return err
-	}
-	scanner, err := redact.NewScanner(families, nil)
-	if err != nil {
-		return err
-	}
+func scan(ctx context.Context, dir string) error {
+	scanner := leak.NewScanner(nil)
 	found := &LeakError{}
-	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return errors.Join(err, ctx.Err())
 		}
