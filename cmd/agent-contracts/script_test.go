@@ -100,7 +100,11 @@ func setup(e *testscript.Env) error {
 			return err
 		}
 	}
-	e.Setenv("REPOSITORY", root)
+	repository, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		return err
+	}
+	e.Setenv("REPOSITORY", repository)
 	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 	e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, ".data"))
 	e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
