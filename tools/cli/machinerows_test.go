@@ -75,6 +75,7 @@ func machineRows(t *testing.T) map[string]machineRow {
 		"review answer":    {types: []any{[]requests.Entry{}}},
 		"review list":      one(),
 		"review show":      {types: []any{&requests.Entry{}}},
+		"site":             {text: true},
 		"synthesize":       {types: []any{&capture.CellResult{}}},
 		"validate":         one("--registry", root, filepath.Join(root, "registry", "agents.json")),
 		"init":             {text: true},

@@ -40,8 +40,9 @@ Exit codes: 0 interrupted; 2 usage, or the address is taken.`,
 		Example: `  agent-contracts serve
   agent-contracts serve --addr 127.0.0.1:0
   agent-contracts serve --addr :8080 --allow-host contracts.example`,
-		Args: argsError(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), addr, hosts) },
+		Annotations: map[string]string{noMachine: "it answers over HTTP until it is interrupted"},
+		Args:        argsError(cobra.NoArgs),
+		RunE:        func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), addr, hosts) },
 	}
 	c.Flags().StringVar(&addr, "addr", defaultAddr, "address to listen on; port 0 is any free one")
 	c.Flags().StringSliceVar(&hosts, "allow-host", nil, "a name, beside localhost, by which clients may call this server")

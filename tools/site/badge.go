@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -31,7 +32,7 @@ func (s *Site) badge(at, id string) (*File, error) {
 	}
 	var b bytes.Buffer
 	left, right := textWidth(a.ID)+14, textWidth(text)+14
-	err := badgeTemplate.Execute(&b, map[string]any{"Agent": a.ID, "Text": text, "Color": color, "Left": left, "Right": right, "Width": left + right, "MidLeft": left / 2, "MidRight": left + right/2})
+	err := badgeTemplate().Execute(&b, map[string]any{"Agent": a.ID, "Text": text, "Color": color, "Left": left, "Right": right, "Width": left + right, "MidLeft": left / 2, "MidRight": left + right/2})
 	if err != nil {
 		return nil, fmt.Errorf("making the badge of %s: %w", id, err)
 	}
@@ -41,8 +42,10 @@ func (s *Site) badge(at, id string) (*File, error) {
 // textWidth guesses the width of a text of 11 pixels, on the wide side.
 func textWidth(s string) int { return utf8.RuneCountInString(s)*66/10 + 2 }
 
-var badgeTemplate = template.Must(template.New("badge").Parse(`<svg xmlns="http://www.w3.org/2000/svg" width="{{.Width}}" height="20" role="img" aria-label="{{.Agent}}: {{.Text}}"><title>{{.Agent}}: {{.Text}}</title><clipPath id="r"><rect width="{{.Width}}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="{{.Left}}" height="20" fill="#33312c"/><rect x="{{.Left}}" width="{{.Right}}" height="20" fill="{{.Color}}"/></g><g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"><text x="{{.MidLeft}}" y="14">{{.Agent}}</text><text x="{{.MidRight}}" y="14">{{.Text}}</text></g></svg>
-`))
+var badgeTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("badge").Parse(badgeText)) })
+
+const badgeText = `<svg xmlns="http://www.w3.org/2000/svg" width="{{.Width}}" height="20" role="img" aria-label="{{.Agent}}: {{.Text}}"><title>{{.Agent}}: {{.Text}}</title><clipPath id="r"><rect width="{{.Width}}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="{{.Left}}" height="20" fill="#33312c"/><rect x="{{.Left}}" width="{{.Right}}" height="20" fill="{{.Color}}"/></g><g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"><text x="{{.MidLeft}}" y="14">{{.Agent}}</text><text x="{{.MidRight}}" y="14">{{.Text}}</text></g></svg>
+`
 
 // verdictTone is the class of a verdict.
 func verdictTone(v contract.Verdict) string {

@@ -33,7 +33,8 @@ func (s *Site) Get(at string) (*File, error) {
 	parts := strings.Split(at, "/")
 	switch parts[0] {
 	case "assets":
-		if b, ok := assets[at]; ok {
+		files, _ := assets()
+		if b, ok := files[at]; ok {
 			return &File{Type: assetType(at), Body: b, Fixed: true}, nil
 		}
 	case "badge":
@@ -145,7 +146,8 @@ func assetType(at string) string {
 // reader asks for with words of his own.
 func (s *Site) Paths() []string {
 	out := []string{"", "404.html", "api/", "consumer/", "health/"}
-	for p := range assets {
+	files, _ := assets()
+	for p := range files {
 		out = append(out, p)
 	}
 	diffs := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -70,8 +71,9 @@ func meaningOf(id string) string {
 	return ""
 }
 
-// templates has one set for each page: the layout and its own.
-var templates = parseTemplates()
+// templates has one set for each page: the layout and its own. They are parsed
+// when the first page is made: most commands make none.
+var templates = sync.OnceValue(parseTemplates)
 
 func parseTemplates() map[string]*template.Template {
 	out := map[string]*template.Template{}
@@ -95,7 +97,7 @@ func parseTemplates() map[string]*template.Template {
 func (s *Site) render(at, name, nav, title string, page any) ([]byte, error) {
 	var b bytes.Buffer
 	v := view{Title: title, Nav: nav, Live: s.live, Made: s.Matrix.GeneratedAt, Page: page}
-	if err := templates[name].ExecuteTemplate(&b, "layout.html", v); err != nil {
+	if err := templates()[name].ExecuteTemplate(&b, "layout.html", v); err != nil {
 		return nil, fmt.Errorf("making the page /%s: %w", at, err)
 	}
 	out := bytes.ReplaceAll(b.Bytes(), []byte(home+"record/"), []byte(`"`+strings.ReplaceAll(s.recordURL, "~", rootOf(at))))
@@ -113,9 +115,10 @@ func rootOf(at string) string {
 	return "./"
 }
 
-// assets are the files that pages need, named with the hash of their content so
-// that they can be kept for ever.
-var assets, assetNames = readAssets()
+// assets returns the files that pages need by their address, which has the hash
+// of their content so that they can be kept for ever, and their addresses by
+// name.
+var assets = sync.OnceValues(readAssets)
 
 func readAssets() (byPath map[string][]byte, names map[string]string) {
 	byPath, names = map[string][]byte{}, map[string]string{}
@@ -137,7 +140,8 @@ func readAssets() (byPath map[string][]byte, names map[string]string) {
 }
 
 func assetPath(name string) (string, error) {
-	p, ok := assetNames[name]
+	_, names := assets()
+	p, ok := names[name]
 	if !ok {
 		return "", fmt.Errorf("there is no asset %q", name)
 	}
