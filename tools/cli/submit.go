@@ -109,6 +109,11 @@ Exit codes: 0 published, or there already; 1 refused; 2 usage; 5 waits for an an
 				return err
 			}
 			acceptor := &evidence.Acceptor{Registry: reg, Requests: s, StateDir: state, By: a.answerer(""), Now: a.env.Now}
+			acceptor.Note = func(texts []string) {
+				for _, t := range texts {
+					a.talk("the bundle says: %s", brief(t))
+				}
+			}
 			if acceptor.Inline, err = a.prompter(ask); err != nil {
 				return err
 			}

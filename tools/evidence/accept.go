@@ -22,7 +22,10 @@ type Acceptor struct {
 	// Inline asks at once; nil suspends until there is an answer (DESIGN D11).
 	Inline requests.Prompter
 	By     string // signs what Inline leaves out
-	Now    func() time.Time
+	// Note is told what a bundle says in free words, before anybody is asked; nil
+	// tells nobody.
+	Note func(texts []string)
+	Now  func() time.Time
 }
 
 // Contributor says whose bundle it is, for the record of a reproduction; the
@@ -48,6 +51,9 @@ func (a *Acceptor) Accept(ctx context.Context, b *Bundle, who Contributor) (*Acc
 	s, err := check(a.Registry, a.StateDir, b)
 	if err != nil {
 		return nil, err
+	}
+	if a.Note != nil {
+		a.Note(s.texts())
 	}
 	if err := a.ask(ctx, s); err != nil {
 		return nil, err

@@ -143,7 +143,37 @@ func (s *submission) honest(reg *store.Registry) error {
 	if o.Extensions.ProbeRevision != probe.Revision {
 		return s.refuse("it was captured with another revision of the probe %s than this registry has", o.Probe)
 	}
+	if err := s.consistent(); err != nil {
+		return err
+	}
 	return s.leaks()
+}
+
+// consistent holds the evidence record against the observation where validate
+// leaves that to the capture, and takes out what nobody vouches for.
+func (s *submission) consistent() error {
+	c, o := s.evidence.Capture, s.observation
+	same := c.Runner == o.Capture.Runner && c.Raw.Visibility == o.Capture.RawArtifactVisibility &&
+		equal(c.WorkflowRunURL, o.Capture.WorkflowRunURL) && equal(c.BinarySHA256, o.Install.BinarySHA256)
+	if !same {
+		return s.refuse("its evidence record tells of another runner, workflow, binary or raw bundle than the observation")
+	}
+	s.evidence.Extensions = nil
+	return nil
+}
+
+func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// texts are what the bundle says in free words, which nothing can derive again:
+// for the maintainer to read.
+func (s *submission) texts() []string {
+	o := s.observation
+	out := append([]string{"runner: " + o.Capture.Runner, "installed from: " + o.Install.Source, "version output: " + o.Extensions.VersionOutput,
+		"recorded by: " + s.evidence.RecordedBy}, o.Extensions.Findings...)
+	for _, v := range o.Extensions.Violations {
+		out = append(out, fmt.Sprintf("violation: %+v", v))
+	}
+	return out
 }
 
 // leaks scans every file of the bundle as it would be published.
@@ -174,6 +204,9 @@ func (s *submission) derive(reg *store.Registry) error {
 	}
 	if s.derived, err = capture.Derive(t, dialect, s.observation.Agent); err != nil {
 		return s.refuse("its transcript cannot be derived again")
+	}
+	if !bytes.Equal(s.derived.Fixture, s.bundle.Files[x.Fixture]) {
+		return s.refuse("its transcript is not in canonical form")
 	}
 	shape, err := contract.Encode(s.derived.Shape)
 	if err != nil {

@@ -27,7 +27,7 @@ func changed(t testing.TB, b *Bundle, change func(*contract.Observation)) *Bundl
 	must(t, err)
 	files[place] = content
 	e.Observation.SHA256 = contract.Sum(content)
-	e.Capture.Raw.SHA256 = o.Capture.RawClientTranscriptSHA256
+	e.Capture.Raw.SHA256, e.Capture.Runner = o.Capture.RawClientTranscriptSHA256, o.Capture.Runner
 	e.Capture.Fixture = contract.FileRef{Path: o.Extensions.Fixture, SHA256: o.Extensions.FixtureSHA256}
 	files[store.EvidenceOf(place)], err = contract.Encode(e)
 	must(t, err)
@@ -104,6 +104,11 @@ func TestForgedBundles(t *testing.T) {
 				return strings.Replace(s, "<text:1>", "the quarterly figures of our customer", 1)
 			})
 		},
+		"a fixture in another form": func(t *testing.T) *Bundle {
+			return refixtured(t, b, func(s string) string { return strings.Replace(s, `{"dir"`, `{ "dir"`, 1) })
+		},
+		"another runner in the evidence": with(store.EvidenceOf(b.Manifest.Observation),
+			strings.Replace(string(b.Files[store.EvidenceOf(b.Manifest.Observation)]), `"runner": "`, `"runner": "x`, 1)),
 		"no evidence":                     without("evidence/"),
 		"no shape":                        without("shapes/"),
 		"no fixture file":                 without("fixtures/"),
