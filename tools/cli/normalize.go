@@ -14,6 +14,7 @@ import (
 
 func (a *app) normalizeCommand() *cobra.Command {
 	f := &dialectFlags{}
+	q := &qualityFlags{}
 	c := &cobra.Command{
 		Use:   "normalize FILE...",
 		Short: "Print the shape of a transcript: its structure without its content",
@@ -27,12 +28,36 @@ line. What is not named with --family or --kind is guessed from the content and
 said on stderr. What a CLI printed tells nothing of its exit, so such a shape
 has exit "unknown".
 
-Exit codes: 0; 1 not normalizable; 2 usage; 3 a FILE cannot be read.`,
+With --sensitivity or --stability it measures shapes instead, over the fixtures
+of the registry, or those whose place starts with one of the FILEs. Sensitivity
+changes one thing at a time: each change of structure must give another
+signature, each change of content the same one, save in parts that the dialect
+declares by chance. Stability cuts the bytes of each run anew, and counts the
+signatures of what was captured repeatedly; capture --like OBSERVATION
+--repeat 20, beside a load, adds to these.
+
+Exit codes: 0; 1 not normalizable, or a measurement found what nothing explains;
+2 usage; 3 a FILE cannot be read.`,
 		Example: `  agent-contracts normalize fixtures/json-event-stream/*.jsonl
-  codex exec --json "say hello" | agent-contracts normalize - --kind codex`,
-		Args: argsError(cobra.MinimumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error { return a.normalize(*f, args) },
+  codex exec --json "say hello" | agent-contracts normalize - --kind codex
+  agent-contracts normalize --sensitivity fixtures/acp-json-rpc/`,
+		Args: argsError(func(c *cobra.Command, args []string) error {
+			if q.sensitivity || q.stability {
+				return nil
+			}
+			return cobra.MinimumNArgs(1)(c, args)
+		}),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if q.sensitivity || q.stability {
+				return a.shapeQuality(q, args)
+			}
+			if q.format != "" {
+				return usage("--format goes with --sensitivity and --stability")
+			}
+			return a.normalize(*f, args)
+		},
 	}
+	q.add(c)
 	a.dialectFlags(c, f)
 	return c
 }

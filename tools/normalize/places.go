@@ -87,26 +87,26 @@ func (r *rules) isEventType(d *discriminator) bool {
 // value itself only; of repeated members each one is visited.
 func (n *Normalizer) Places(frame rawjson.Value, visit func(path string, v rawjson.Value)) {
 	if frame.Kind() == rawjson.Object {
-		walkPlaces(frame, "$", n.rules.root(frame), 0, visit)
+		walkFlagged(frame, "$", n.rules.root(frame), 0, func(path string, _ paths.Flags, v rawjson.Value) { visit(path, v) })
 	}
 }
 
-func walkPlaces(v rawjson.Value, path string, at paths.State, depth int, visit func(string, rawjson.Value)) {
-	if depth > 0 {
-		visit(path, v)
-	}
+func walkFlagged(v rawjson.Value, path string, at paths.State, depth int, visit func(string, paths.Flags, rawjson.Value)) {
 	flags := at.Flags()
+	if depth > 0 {
+		visit(path, flags, v)
+	}
 	if flags&(racy|opaque) != 0 || depth >= maxDepth {
 		return
 	}
 	for x := range v.Children() {
 		switch {
 		case v.Kind() == rawjson.Array:
-			walkPlaces(x, paths.Elem(path), at.Elem(), depth+1, visit)
+			walkFlagged(x, paths.Elem(path), at.Elem(), depth+1, visit)
 		case flags&dynamic != 0:
-			walkPlaces(x, paths.MapKey(path), at.Key("<key>"), depth+1, visit)
+			walkFlagged(x, paths.MapKey(path), at.Key("<key>"), depth+1, visit)
 		default:
-			walkPlaces(x, paths.Join(path, x.Key()), at.Key(x.Key()), depth+1, visit)
+			walkFlagged(x, paths.Join(path, x.Key()), at.Key(x.Key()), depth+1, visit)
 		}
 	}
 }
