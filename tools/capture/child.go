@@ -241,6 +241,12 @@ func (t *turnScript) Output(s transcript.Stream, chunk []byte) []harness.Action 
 // is used for the help probe, whose output decides flags and is not recorded.
 // With a request the CLI is ended when it has answered a line.
 func (c *capturer) small(ctx context.Context, in *install.Installed, args []string, request string, timeout time.Duration) (stdout, stderr []byte, err error) {
+	return c.smallThen(ctx, in, args, request, timeout, nil)
+}
+
+// smallThen is small; then, if not nil, sees the folder that the command ran in
+// before that goes, and "{out}" in args is the folder out below it.
+func (c *capturer) smallThen(ctx context.Context, in *install.Installed, args []string, request string, timeout time.Duration, then func(cwd string) error) (stdout, stderr []byte, err error) {
 	ws, err := newWorkspace(c.opts.StateDir)
 	if err != nil {
 		return nil, nil, err
@@ -255,8 +261,12 @@ func (c *capturer) small(ctx context.Context, in *install.Installed, args []stri
 	if request != "" {
 		stdin, script = harness.Stdin{Mode: contract.StdinRPC, Data: []byte(request)}, oneLine{}
 	}
+	full := append([]string{}, in.Args...)
+	for _, arg := range args {
+		full = append(full, strings.ReplaceAll(arg, "{out}", filepath.Join(ws.cwd, "out")))
+	}
 	_, err = sandbox.Run(ctx, harness.Spec{
-		Path: in.Path, Args: append(append([]string{}, in.Args...), args...),
+		Path: in.Path, Args: full,
 		Env: []string{"HOME=" + ws.home, "TMPDIR=" + ws.tmp, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}, Dir: ws.cwd, UID: ws.uid, GID: ws.gid,
 		Stdin:  stdin,
 		Script: script,
@@ -269,6 +279,9 @@ func (c *capturer) small(ctx context.Context, in *install.Installed, args []stri
 			}
 		},
 	})
+	if err == nil && then != nil {
+		err = then(ws.cwd)
+	}
 	return stdout, stderr, err
 }
 

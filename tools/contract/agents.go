@@ -31,6 +31,7 @@ type Agent struct {
 	Exemption    string          `json:"exemption,omitempty"`
 	Install      *AgentInstall   `json:"install,omitempty"`
 	Discover     *AgentDiscover  `json:"discover,omitempty"`
+	Source       *AgentSource    `json:"source,omitempty"`
 	VersionProbe *VersionProbe   `json:"version_probe,omitempty"`
 	HelpProbe    *HelpProbe      `json:"help_probe,omitempty"`
 	Launches     []AgentLaunch   `json:"launches,omitempty"`

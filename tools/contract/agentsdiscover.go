@@ -38,6 +38,15 @@ type VendorEndpoint struct {
 	Pattern string `json:"pattern,omitempty"`
 }
 
+// AgentSource says what source-scan asks a release about itself.
+type AgentSource struct {
+	// Help are the arguments of the commands that print help; absent: --help.
+	Help [][]string `json:"help,omitempty"`
+	// JSONSchema are the arguments of the command that writes the JSON Schemas of
+	// its protocol into the folder {out}.
+	JSONSchema []string `json:"json_schema,omitempty"`
+}
+
 func (d *AgentDiscover) check(c *agentCheck) {
 	if d.Vendor == nil || d.Vendor.Pattern == "" {
 		return
