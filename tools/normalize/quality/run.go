@@ -46,7 +46,13 @@ func newRun(f Fixture) (*run, error) {
 	if r.base, err = r.sign(f.Transcript); err != nil {
 		return nil, err
 	}
+	turns := map[string]bool{} // ids of the requests whose answer ends a turn
 	for i, rec := range f.Transcript.Records {
+		if rec.Dir == transcript.ServerToCLI && f.Dialect.Turn != "" {
+			if v, err := rawjson.Parse(rec.Line()); err == nil && v.Get("method").IsStr(f.Dialect.Turn) {
+				turns[string(v.Get("id").Raw())] = true
+			}
+		}
 		if rec.Dir != transcript.CLIToServer || rec.Stream != transcript.Stdout {
 			continue
 		}
@@ -59,6 +65,9 @@ func newRun(f Fixture) (*run, error) {
 			continue
 		}
 		x := frame{record: i, text: text, kind: n.KindName(v), Traits: n.Traits(v)}
+		if id := v.Get("id"); id.Exists() && !v.Get("method").Exists() && turns[string(id.Raw())] {
+			x.Terminal = true
+		}
 		if x.Terminal {
 			r.last = len(r.frames)
 		}
