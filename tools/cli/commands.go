@@ -58,6 +58,7 @@ func (a *app) commands() []*cobra.Command {
 		a.handshakeCommand(),
 		a.jobCommand(),
 		a.mcpCommand(),
+		a.conformanceCommand(),
 	}
 }
 

@@ -88,11 +88,18 @@ func (e *Env) files() fs.FS {
 	return agentcontracts.Files()
 }
 
-// installed checks what every command needs of the program itself.
+// installed checks what every command needs of the program itself: the agents
+// and the families that were built in.
 func installed(files fs.FS) error {
-	for _, name := range []string{store.AgentsFile, store.FamiliesFile} {
-		if _, err := fs.Stat(files, name); err != nil {
+	for name, starts := range map[string]string{store.AgentsFile: `"agents": [`, store.FamiliesFile: "{"} {
+		f, err := files.Open(name)
+		if err != nil {
 			return fmt.Errorf("the registry in the program has no %s", name)
+		}
+		head := make([]byte, 200)
+		n, _ := io.ReadFull(f, head)
+		if err := f.Close(); err != nil || !bytes.Contains(head[:n], []byte(starts)) {
+			return fmt.Errorf("%s of the registry in the program is not what was built", name)
 		}
 	}
 	return nil

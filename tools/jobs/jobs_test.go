@@ -286,6 +286,24 @@ func TestInvalidSubmissionLeavesNoTrace(t *testing.T) {
 	}
 }
 
+// The CLIs of captures run as another user, whose workspaces are below the state
+// folder: the first job of a machine must not lock them out.
+func TestStateFolderStaysOpen(t *testing.T) {
+	s := Open(filepath.Join(t.TempDir(), "agent-contracts"), ThisSystem())
+	var spawn *SpawnError
+	if _, _, err := s.Submit(context.Background(), Submission{Args: []string{"ok"}}, "/nonexistent"); !errors.As(err, &spawn) {
+		t.Fatal(err)
+	}
+	state, err := os.Stat(filepath.Dir(s.dir))
+	runs, err2 := os.Stat(s.dir)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	if state.Mode().Perm()&0o011 != 0o011 || runs.Mode().Perm() != 0o700 {
+		t.Errorf("modes %o and %o", state.Mode().Perm(), runs.Mode().Perm())
+	}
+}
+
 func TestIdempotencyKey(t *testing.T) {
 	s := testStore(t)
 	program, _ := os.Executable()
