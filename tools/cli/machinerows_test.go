@@ -6,6 +6,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/bisect"
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
+	"github.com/nexu-io/open-design-agent-contracts/tools/conformance"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/discover"
 	"github.com/nexu-io/open-design-agent-contracts/tools/evidence"
@@ -40,6 +41,7 @@ func machineRows(t *testing.T) map[string]machineRow {
 		"classify":      {runs: [][]string{{}}, stdin: `{"result":"failed","agentId":"codex","stderr":"401 Unauthorized","exitCode":1}`},
 		"compare":       one(a, b),
 		"compatibility": {runs: [][]string{{}}, types: []any{contract.CompatibilityResponse{}}},
+		"conformance":   {runs: [][]string{{"--list"}}, types: []any{&conformance.Report{}}},
 		"correct":       {text: true},
 		"promote":       {text: true},
 		"withdraw":      {text: true},
