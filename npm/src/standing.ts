@@ -126,9 +126,9 @@ export class ProbeClaim {
     this.live = this.isLive();
   }
 
+  /** Two signatures from a live provider; one beside emulated ones has a vote like theirs. */
   private isLive(): boolean {
-    if (this.bySignature.size < 2) return false;
-    return [...this.bySignature.values()].some((all) => newest(all).extensions.provider === "live");
+    return [...this.bySignature.values()].filter((all) => all.some((o) => o.extensions.provider === "live")).length > 1;
   }
 
   /** What the consumer makes of the settled shape. */

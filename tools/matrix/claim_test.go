@@ -161,6 +161,32 @@ func TestOddVersions(t *testing.T) {
 	}
 }
 
+// Any number of observations that are removed, in any order, tells nobody to
+// run more of a version that lost none of its own.
+func TestManyRemovalsNeverWiden(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := anySeen(t)
+		kept := slices.DeleteFunc(slices.Clone(list), func(seen) bool { return rapid.Bool().Draw(t, "gone") })
+		touched := map[string]bool{}
+		for _, s := range list {
+			if !slices.Contains(kept, s) {
+				touched[s.version] = true
+			}
+		}
+		before, after := indexOf(t, records(list...)), indexOf(t, records(rapid.Permutation(kept).Draw(t, "order")...))
+		for _, v := range []string{"0.9.0", "1.0.0", "1.0.5", "1.1.0", "1.1.5", "1.2.0", "1.10.0", "1.11.0"} {
+			b, errB := before.Find("a", v, "linux-x64")
+			a, errA := after.Find("a", v, "linux-x64")
+			if errA != nil || errB != nil {
+				t.Fatal(errA, errB)
+			}
+			if !touched[v] && slices.Index(permissive, a.Policy.AllowRun) > slices.Index(permissive, b.Policy.AllowRun) {
+				t.Fatalf("%s lost nothing and became %s", v, a.Policy.AllowRun)
+			}
+		}
+	})
+}
+
 // permissive orders what a consumer is told to do.
 var permissive = []contract.AllowRun{contract.AllowRunBlock, contract.AllowRunWarn, contract.AllowRunAllow}
 
@@ -205,12 +231,14 @@ func TestOnePoisonedObservation(t *testing.T) {
 		var list []seen
 		for _, v := range []string{"1.0.0", "1.1.0"} {
 			for i := range 4 {
-				list = append(list, seen{version: v, probe: rep, shape: "A", minute: i})
+				list = append(list, seen{version: v, probe: rep, shape: "A", minute: i}, seen{version: v, probe: "p", shape: "P", minute: i})
 			}
 		}
-		bad := seen{version: "1.1.0", probe: rep, minute: rapid.IntRange(0, 400).Draw(t, "minute"),
+		list = rapid.Permutation(list).Draw(t, "order")
+		bad := seen{version: rapid.SampledFrom([]string{"1.0.0", "1.1.0"}).Draw(t, "version"), probe: rapid.SampledFrom([]string{rep, "p"}).Draw(t, "probe"), minute: rapid.IntRange(0, 400).Draw(t, "minute"),
 			shape:    rapid.SampledFrom([]string{"A", "B"}).Draw(t, "shape"),
 			status:   rapid.SampledFrom([]contract.ReplayStatus{contract.ReplayCompatible, contract.ReplayIncompatible, contract.ReplayNotRun}).Draw(t, "status"),
+			live:     rapid.Bool().Draw(t, "live"),
 			violated: rapid.Bool().Draw(t, "violated")}
 		before, after := indexOf(t, records(list...)), indexOf(t, records(append(list, bad)...))
 		for _, v := range []string{"0.9.0", "1.0.0", "1.0.5", "1.1.0", "1.2.0"} {

@@ -7,8 +7,10 @@ package matrix
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
@@ -106,21 +108,43 @@ func Build(r *Records) (*contract.SupportMatrix, error) {
 	slices.SortFunc(keys, func(a, b group) int {
 		return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.family, b.family), cmp.Compare(a.platform, b.platform))
 	})
-	for _, g := range keys {
-		agent := r.Agents.Agent(g.agent)
-		if agent == nil {
-			return nil, fmt.Errorf("deriving the matrix: %s has observations but no entry in %s", g.agent, store.AgentsFile)
+	// Groups do not know of each other: each is a job of its own.
+	found, errs := make([][]contract.MatrixEntry, len(keys)), make([]error, len(keys))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := range next {
+				b := &builder{records: r, agent: r.Agents.Agent(keys[i].agent), group: keys[i], levels: levels, standing: standing}
+				found[i], errs[i] = b.derive(groups[keys[i]])
+			}
+		})
+	}
+	for i := range keys {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	for i := range keys {
+		if errs[i] != nil {
+			return nil, errs[i]
 		}
-		b := &builder{records: r, agent: agent, group: g, levels: levels, standing: standing}
-		entries, err := b.entries(groups[g])
-		if err != nil {
-			return nil, fmt.Errorf("deriving the matrix for %s on %s: %w", g.agent, g.platform, err)
-		}
-		m.Agents = append(m.Agents, entries...)
+		m.Agents = append(m.Agents, found[i]...)
 	}
 	m.Agents = append(m.Agents, decidedEntries(r, m.Agents)...)
 	slices.SortStableFunc(m.Agents, func(a, b contract.MatrixEntry) int { return cmp.Compare(a.Agent, b.Agent) })
 	return m, nil
+}
+
+func (b *builder) derive(obs []*store.Observed) ([]contract.MatrixEntry, error) {
+	if b.agent == nil {
+		return nil, fmt.Errorf("deriving the matrix: %s has observations but no entry in %s", b.group.agent, store.AgentsFile)
+	}
+	entries, err := b.entries(obs)
+	if err != nil {
+		return nil, fmt.Errorf("deriving the matrix for %s on %s: %w", b.group.agent, b.group.platform, err)
+	}
+	return entries, nil
 }
 
 // BacksClaims reports whether an observation may back a claim at all.

@@ -126,6 +126,8 @@ func TestClaims(t *testing.T) {
 		{"two emulated shapes are a dispute", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.0.0", probe: rep, shape: "B", minute: 1}}, contract.Policy{}, "1.0.0: unknown"},
 		{"a third capture decides", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.0.0", probe: rep, shape: "B", minute: 1}, {version: "1.0.0", probe: rep, shape: "A", minute: 2}}, contract.Policy{}, "1.0.0: version_range_verified"},
 		{"live variants", []seen{{version: "1.0.0", probe: rep, shape: "A", live: true}, {version: "1.0.0", probe: rep, shape: "B", live: true, minute: 1}}, contract.Policy{}, "1.0.0: server_variant_possible"},
+		{"one live shape beside emulated ones has one vote", append(five(), seen{version: "1.0.0", probe: rep, shape: "Z", live: true, minute: 9}), contract.Policy{}, "1.0.0: version_range_verified"},
+		{"one live and one emulated shape are a dispute", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.0.0", probe: rep, shape: "B", live: true, minute: 1}}, contract.Policy{}, "1.0.0: unknown"},
 		{"other profiles and the version probe claim nothing", []seen{{version: "1.0.0", probe: rep, shape: "A", profile: "compatible"}, {version: "1.0.0", probe: contract.VersionProbeID, shape: "V"}}, contract.Policy{}, ""},
 		{"people decide", []seen{{version: "1.0.0", probe: rep, shape: "A"}, {version: "1.1.0", probe: rep, shape: "A"}, {version: "1.2.0", probe: rep, shape: "A"}}, policy,
 			"1.0.0: too_old\n1.1.0: version_range_verified\n1.2.0: known_breaking\n<1.1.0: too_old\n=1.2.0: known_breaking"},

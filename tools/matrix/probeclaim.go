@@ -49,8 +49,11 @@ func newer(a, b *store.Observed) bool {
 // emulated provider the one that more captures agree on. Withdrawn captures
 // contradict and do not agree.
 func (p *probeClaim) settle() {
+	variants := 0
 	for sig, all := range p.bySig {
-		p.live = p.live || len(p.bySig) > 1 && newestOf(all).Extensions.Provider == contract.ProviderLive
+		if slices.ContainsFunc(all, func(o *store.Observed) bool { return o.Extensions.Provider == contract.ProviderLive }) {
+			variants++
+		}
 		best := p.active[sig] > 0
 		for other, others := range p.bySig {
 			best = best && (other == sig || p.active[sig] > len(others))
@@ -59,12 +62,7 @@ func (p *probeClaim) settle() {
 			p.settled = sig
 		}
 	}
-}
-
-func newestOf(all []*store.Observed) *store.Observed {
-	return slices.MaxFunc(all, func(a, b *store.Observed) int {
-		return cmp.Or(cmp.Compare(a.Capture.CapturedAt, b.Capture.CapturedAt), cmp.Compare(a.Path, b.Path))
-	})
+	p.live = variants > 1 // two signatures from a live provider; one beside emulated ones has a vote like theirs
 }
 
 // careful lists what a consumer can make of a run, from what asks for most care

@@ -296,6 +296,10 @@ export interface Launch {
    * Where the run before this one printed the session's id: names of members, joined by dots, in one of its frames. Without it the host minted the id, {uuid} of that run.
    */
   session_id?: string;
+  /**
+   * Where the run before this one left its session, when a session is known by its file: a pattern of one path under HOME, with * for any part of a name. Stands in for session_id; the file's absolute path is the session.
+   */
+  session_file?: string;
 }
 /**
  * This interface was referenced by `Agents`'s JSON-Schema
