@@ -41,7 +41,7 @@ func TestParseVersion(t *testing.T) {
 		{"code page", "gemini", "Active code page: 65001\r\n0.41.2\r\n", Version{Token: "0.41.2", Parts: []string{"0", "41", "2"}}},
 		{"two parts", "kimi", "kimi, version 0.58\n", Version{Token: "0.58", Product: "kimi-cli", Parts: []string{"0", "58"}}},
 		{"second product", "kimi", "0.26.0\n", Version{Token: "0.26.0", Product: "kimi-code", Parts: []string{"0", "26", "0"}}},
-		{"calendar with build", "cursor-agent", "2025.11.06-8fe8a63", Version{Token: "2025.11.06-8fe8a63", Parts: []string{"2025", "11", "6"}, Build: "8fe8a63"}},
+		{"calendar with build", "cursor-agent", "2025.11.06-8fe8a63", Version{Token: "2025.11.06" + "-8fe8a63", Parts: []string{"2025", "11", "6"}, Build: "8fe8a63"}},
 		{"numbered build", "copilot", "1.0.64-3\nCommit: abc\n", Version{Token: "1.0.64-3", Parts: []string{"1", "0", "64"}, Build: "3"}},
 		{"end of a sentence", "copilot", "GitHub Copilot CLI 1.0.25.\n", Version{Token: "1.0.25", Parts: []string{"1", "0", "25"}}},
 		{"colours and byte order mark", "x", "\ufeff\x1b[1;32mx\x1b[0m \x1b]0;title 9.9.9\x07v1.2.3\r\n", Version{Token: "1.2.3", Parts: []string{"1", "2", "3"}}},

@@ -38,14 +38,17 @@ is printed or written.
 
 With --check it changes nothing and looks for secrets in files and in all files
 below folders (.git left out): as they stand and as base64, hex, percent, JSON
-in JSON and so on. A finding is one line, RULE FILE:LINE:START-END VIEW, with
-lines from 1 and bytes of the file from 0; the secret itself is never shown.
+in JSON, in pieces over several frames and so on. A finding is one line, RULE
+FILE:LINE:START-END VIEW, with lines from 1 and bytes of the file from 0; the
+secret itself is never shown. Where agent-contracts-gitleaks is installed
+(docs/REDACTION.md) gitleaks gives a second opinion, which tells lines only.
 
 Exit codes: 0; 1 --check found something; 2 usage; 3 a FILE cannot be read; 4
 redaction refused.`,
 		Example: `  agent-contracts redact run.jsonl > run.sanitized.jsonl
   agent-contracts redact captures/*.jsonl --out sanitized
-  agent-contracts redact --check fixtures goldens`,
+  agent-contracts redact --check fixtures goldens
+  agent-contracts redact --check . --format sarif > leaks.sarif`,
 		Args: argsError(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := f.validate(args); err != nil {
@@ -60,13 +63,13 @@ redaction refused.`,
 	c.Flags().StringVar(&f.out, "out", "", "write into this folder instead of stdout")
 	c.Flags().BoolVar(&f.check, "check", false, "look for secrets and change nothing")
 	a.dialectFlags(c, &f.dialect)
-	a.formatFlag(c, &f.format, "text", "json")
-	c.Flags().Lookup("format").Usage = "output of --check: text or json"
+	a.formatFlag(c, &f.format, "text", "json", "sarif")
+	c.Flags().Lookup("format").Usage = "output of --check: text, json or sarif"
 	return c
 }
 
 func (f *redactFlags) validate(args []string) error {
-	if err := f.format.check("text", "json"); err != nil {
+	if err := f.format.check("text", "json", "sarif"); err != nil {
 		return err
 	}
 	switch {

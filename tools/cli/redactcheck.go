@@ -2,58 +2,84 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 
-	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leakgate"
 )
 
-// finding is one place that looks like a secret, without the secret.
-type finding struct {
-	Rule  string `json:"rule"`
-	File  string `json:"file"`
-	Line  int    `json:"line"` // from 1
-	Start int    `json:"start"`
-	End   int    `json:"end"`
-	View  string `json:"view"`
-}
-
-// scan runs the leak scan over files and folders.
+// scan runs the leak gate over files and folders.
 func (a *app) scan(f format, places []string) error {
-	scanner := leak.NewScanner(nil)
-	found, files := []finding{}, 0
+	program := leakgate.Find(a.env.Getenv)
+	g, err := leakgate.Open(program)
+	if err != nil {
+		return &Exit{Code: ExitUsage, Err: err, Hint: "AGENT_CONTRACTS_GITLEAKS names a program that does not start: build it again (docs/REDACTION.md) or unset it"}
+	}
+	found, files := []leakgate.Finding{}, 0
 	for _, p := range places {
 		err := eachFile(p, func(name string) error {
-			b, err := a.readInput(name)
-			if err != nil {
-				return err
-			}
+			list, err := a.scanFile(g, name)
 			files++
-			for _, x := range scanner.Scan(b) {
-				found = append(found, finding{x.Rule, name, x.Line, x.Start, x.End, x.View})
-			}
-			return nil
+			found = append(found, list...)
+			return err
 		})
 		if err != nil {
+			g.Close()
 			return err
 		}
+	}
+	if err := g.Close(); err != nil {
+		return err
 	}
 	if err := a.printFindings(f, found); err != nil {
 		return err
 	}
-	a.talk("%s scanned: %s", count(files, "file"), count(len(found), "finding"))
+	second := "gitleaks too"
+	if program == "" {
+		second = "without gitleaks, which is not installed (docs/REDACTION.md)"
+	}
+	a.talk("%s scanned, %s: %s", count(files, "file"), second, count(len(found), "finding"))
 	if len(found) > 0 {
 		return &Exit{Code: ExitFindings}
 	}
 	return nil
 }
 
-func (a *app) printFindings(f format, found []finding) error {
-	if f == "json" {
+func (a *app) scanFile(g *leakgate.Gate, name string) ([]leakgate.Finding, error) {
+	var r io.Reader = a.env.Stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		r = f
+	}
+	return g.File(name, r)
+}
+
+func (a *app) printFindings(f format, found []leakgate.Finding) error {
+	switch f {
+	case "json":
 		return a.printJSON(found)
+	case "sarif":
+		b, err := contract.Encode(leakgate.SARIF(found, contract.ToolVersion))
+		if err != nil {
+			return err
+		}
+		_, err = a.env.Stdout.Write(b)
+		return err
 	}
 	for _, x := range found {
-		if _, err := fmt.Fprintf(a.env.Stdout, "%s %s:%d:%d-%d %s\n", x.Rule, oneLine(x.File), x.Line, x.Start, x.End, x.View); err != nil {
+		place := fmt.Sprintf("%s:%d:%d-%d", oneLine(x.File), x.Line, x.Start, x.End)
+		if x.Engine == leakgate.EngineGitleaks {
+			place = fmt.Sprintf("%s:%d", oneLine(x.File), x.Line)
+			x.View = "gitleaks, " + x.View
+		}
+		if _, err := fmt.Fprintf(a.env.Stdout, "%s %s %s\n", x.Rule, place, x.View); err != nil {
 			return err
 		}
 	}

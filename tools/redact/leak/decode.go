@@ -159,6 +159,12 @@ func percent(s string, places bool) (string, []int32) {
 	return w.done(len(s))
 }
 
+// form decodes a form's value: percent escapes, and spaces that became plus
+// signs.
+func form(s string, places bool) (string, []int32) {
+	return percent(strings.ReplaceAll(s, "+", " "), places)
+}
+
 // quotedPrintable decodes =XX and soft line breaks, also when the break is
 // itself escaped.
 func quotedPrintable(s string, places bool) (string, []int32) {

@@ -11,7 +11,7 @@ import (
 
 // Bounds of joined texts.
 const (
-	pieceKeep   = 512     // what is kept of either end of a long piece
+	pieceKeep   = 256     // what is kept of either end of a long piece
 	joinedScan  = 8 << 10 // a joined text is scanned when it is so long
 	joinedKeep  = 1 << 10 // and so much of it is kept for what follows
 	maxJoined   = 1024    // texts open at a time
@@ -35,8 +35,7 @@ type frames struct {
 	leaves []leaf // of the frame that is read
 	group  uint64 // of the frame: its blockKeys and their values
 	line   int
-	src    string // the frame's line
-	at     int    // its offset in the input
+	at     int // offset of the frame in the input
 }
 
 // leaf is a text in a frame.
@@ -104,20 +103,22 @@ func (j *joined) place(a, b int) (line, start, end int) {
 
 // frame notes the texts of a line that is a frame.
 func (x *scan) frame(line string, at int) {
-	start := frameStart(line)
-	if start < 0 || len(line) > maxFrameLen {
-		return
-	}
-	x.leaves, x.group = x.leaves[:0], 0
-	x.src, x.at = line, x.base+at
-	x.line = -1
-	x.walk(line[start:], 1, 0, source{start, len(line), true})
+	x.at, x.line = x.base+at, -1
+	x.read(line)
 	for i := range x.leaves {
 		l := &x.leaves[i]
 		x.join(l.path, l, at)
 		if x.group != 0 {
 			x.join(l.path^x.group, l, at)
 		}
+	}
+}
+
+// read reads the leaves of a line; there are none if it is no frame.
+func (x *scan) read(line string) {
+	x.leaves, x.group = x.leaves[:0], 0
+	if start := frameStart(line); start >= 0 && len(line) <= maxFrameLen {
+		x.walk(line[start:], 1, 0, source{start, len(line), true})
 	}
 }
 

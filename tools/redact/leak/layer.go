@@ -69,18 +69,22 @@ func crosses(cuts []int, start, end int) bool {
 	return false
 }
 
-// cutInWord says that the wrapped text has a break between letters or digits
-// in the range. Other joins are no breaks.
+// cutInWord says that the wrapped text has a break in the range that does not
+// end a sentence, or several breaks. Other joins are no breaks.
 func (l *layer) cutInWord(start, end int) bool {
 	if l.name != "wrapped" {
 		return true
 	}
+	n, odd := 0, 0
 	for _, c := range l.cuts {
-		if start < c && c < end && !(isAlnum(l.s[c-1]) && isAlnum(l.s[c])) {
-			return false
+		if start < c && c < end {
+			n++
+			if l.s[c-1] == '.' {
+				odd++
+			}
 		}
 	}
-	return true
+	return n > odd || n > 1
 }
 
 // path names the views from the outermost on.

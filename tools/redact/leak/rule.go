@@ -26,8 +26,8 @@ type rule struct {
 	// alone keeps the rule to text as it stands: it says too little to be
 	// believed across joins.
 	alone bool
-	// inWord keeps the rule from words that a line break only seems to cut:
-	// both sides of the break must be letters or digits.
+	// inWord keeps the rule from words that a line break only seems to cut: no
+	// full stop may stand before the break.
 	inWord bool
 	once   sync.Once
 	re     *regexp.Regexp
@@ -113,7 +113,7 @@ func tokenRule(p *provider) *rule {
 
 // namedRule makes the rule of a grammar that only a name beside it gives away.
 func namedRule(p *provider) *rule {
-	return &rule{id: p.id, kind: "token", keywords: p.keywords, expr: p.expr, value: namedValue, alone: true}
+	return &rule{id: p.id, kind: "token", keywords: p.keywords, expr: p.expr, value: namedValue}
 }
 
 // notFiller refuses what stands for a token in a text about tokens:

@@ -168,6 +168,17 @@ func Samples(id string, n int, r *rand.Rand) ([]Sample, error) {
 	return nil, fmt.Errorf("no rule %q in rules.json", id)
 }
 
+// Generate makes a text of an expression.
+func Generate(expr string, r *rand.Rand) (string, error) {
+	t, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	sample(t, r, &b)
+	return b.String(), nil
+}
+
 // Providers returns the ids of the rules of rules.json and how many providers
 // they are of.
 func Providers() (ids []string, n int) {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak/encode"
 )
 
 // Every rule of the table finds what its grammar generates and leaves what is
@@ -138,7 +140,7 @@ func TestEveryRuleFindsItsSecrets(t *testing.T) {
 		}
 		for range 20 {
 			secret := make(r)
-			for _, text := range []string{secret, "see " + secret + " there", `{"k":"x","v":` + quote(secret) + "}\n"} {
+			for _, text := range []string{secret, "see " + secret + " there", `{"k":"x","v":` + encode.Quote(secret) + "}\n"} {
 				if len(s.Scan([]byte(text))) == 0 {
 					t.Errorf("%s: not found in a text of %d bytes", rule.id, len(text))
 				}

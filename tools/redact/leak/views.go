@@ -263,6 +263,9 @@ func (x *scan) percents(l *layer) {
 		}
 		a, b := stretch(s, i)
 		x.view(l.child("percent", a, b, percent))
+		if strings.IndexByte(s[a:b], '+') >= 0 {
+			x.view(l.child("percent", a, b, form))
+		}
 		i = b
 	}
 }
@@ -278,13 +281,33 @@ func (x *scan) printables(l *layer) {
 			continue
 		}
 		a, b := stretch(s, i)
-		for b < len(s) && b > 0 && s[b-1] == '=' && breakAt(s, b) > 0 {
-			b += breakAt(s, b)
-			_, b = stretch(s, b)
+		if breakAt(s, i+1) > 0 {
+			a, b = softLines(s, i)
+		} else if b < len(s) && s[b-1] == '=' && breakAt(s, b) > 0 {
+			_, b = softLines(s, b-1)
 		}
 		x.view(l.child("quoted-printable", a, b, quotedPrintable))
 		i = max(b-1, i)
 	}
+}
+
+// maxSoftLine is more than the length of any line of quoted-printable text.
+const maxSoftLine = 200
+
+// softLines returns the range of the lines around the soft break at s[i].
+func softLines(s string, i int) (a, b int) {
+	for a = i; a > 0 && i-a < maxSoftLine && s[a-1] >= ' '; a-- {
+	}
+	for b = i; b < len(s) && s[b] == '='; {
+		n := breakAt(s, b+1)
+		if n == 0 {
+			break
+		}
+		b += 1 + n
+		for from := b; b < len(s) && b-from < maxSoftLine && s[b] >= ' ' && !(s[b] == '=' && breakAt(s, b+1) > 0); b++ {
+		}
+	}
+	return a, b
 }
 
 func upperHex(s string) bool { return s == strings.ToUpper(s) }

@@ -13,7 +13,7 @@ const (
 // wrapByte has the bytes of tokens and encodings that a line break may cut.
 var wrapByte = func() (t [256]bool) {
 	for c := range t {
-		t[c] = sixBits[c] != 0xff || c == '.' || c == '=' || c == '@' || c == '~' || c == ':' || c == '%'
+		t[c] = sixBits[c] != 0xff || c == '.' || c == '=' || c == '@' || c == '~' || c == ':' || c == '%' || c == '!' || c == '^' || c == '*' || c == '&' || c == '$' || c == '?' || c == '#'
 	}
 	return
 }()
@@ -104,14 +104,53 @@ func chain(s string, i int) (end, letters, pieces int) {
 		for i < len(s) && wrapByte[s[i]] {
 			i++
 		}
-		if i == from {
+		if i == from || newKey(s, from, i) {
 			return end, letters, pieces
+		}
+		if j := narrowEnd(s, i, from); j > 0 {
+			i = j
 		}
 		end = i
 		letters += i - from
 		pieces++
 	}
 	return end, letters, pieces
+}
+
+// newKey says that s[from:to] begins an entry of its own ("Version: …"), not
+// the rest of a word.
+func newKey(s string, from, to int) bool {
+	return to-from > 2 && s[to-1] == ':' && to < len(s) && s[to] == ' ' && s[from] >= 'A' && s[from] <= 'Z' && s[from+1] >= 'a' && s[from+1] <= 'z'
+}
+
+// narrow is the length up to which a line of several words may be a piece of
+// one text in a narrow column.
+const narrow = 40
+
+// narrowEnd returns the end of the line that goes on at s[i] and began at from,
+// if it is short and ends in a letter of a token before a break; otherwise 0.
+func narrowEnd(s string, i, from int) int {
+	if i-from > narrow {
+		return 0
+	}
+	line := s[i:min(len(s), from+narrow+1)]
+	n := strings.IndexByte(line, '\n')
+	if n >= 0 {
+		line = line[:n]
+	}
+	if e := strings.IndexByte(line, '\\'); e >= 0 {
+		n = e
+	}
+	if n < 0 || strings.IndexByte(line[:n], '"') >= 0 {
+		return 0
+	}
+	if i += n; i > from && s[i-1] == '\r' {
+		i--
+	}
+	if breakAt(s, i) == 0 && continuation(s, i) == 0 {
+		return 0
+	}
+	return i
 }
 
 func (x *scan) wrapped(l *layer, a, b int) {
