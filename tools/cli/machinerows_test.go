@@ -16,6 +16,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/publish"
 	"github.com/nexu-io/open-design-agent-contracts/tools/recordings"
 	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
+	"github.com/nexu-io/open-design-agent-contracts/tools/sourcescan"
 )
 
 // machineRows says for every command how its data is learned. Runs need no
@@ -81,6 +82,7 @@ func machineRows(t *testing.T) map[string]machineRow {
 		"review answer":    {types: []any{[]requests.Entry{}}},
 		"review list":      one(),
 		"review show":      {types: []any{&requests.Entry{}}},
+		"source-scan":      {types: []any{&sourcescan.Report{}}},
 		"synthesize":       {types: []any{&capture.CellResult{}}},
 		"validate":         one("--registry", root, filepath.Join(root, "registry", "agents.json")),
 		"init":             {text: true},

@@ -47,11 +47,11 @@ Exit codes: 0; 1 not normalizable, or a measurement found what nothing explains;
 			}
 			return cobra.MinimumNArgs(1)(c, args)
 		}),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if q.sensitivity || q.stability {
 				return a.shapeQuality(q, args)
 			}
-			if q.format != "" {
+			if c.Flags().Changed("format") {
 				return usage("--format goes with --sensitivity and --stability")
 			}
 			return a.normalize(*f, args)
