@@ -17,7 +17,8 @@ func envelopeTable() []Requirement {
 		}},
 		{"D1.2", "Under --machine stdout carries no colour.", "D1, contract surface", both, func(b *bench) error {
 			for _, args := range [][]string{b.profile.Read, b.profile.NotFound} {
-				if bytes.IndexByte(b.run(args).Stdout, 0x1b) >= 0 {
+				out := b.run(args).Stdout
+				if bytes.IndexByte(out, 0x1b) >= 0 || bytes.Contains(out, []byte(`\u001b`)) {
 					return fmt.Errorf("stdout has an escape sequence")
 				}
 			}
@@ -74,9 +75,9 @@ func envelopeTable() []Requirement {
 			if err != nil {
 				return err
 			}
-			least, _ := d["min_supported_version"].(float64)
-			own, _ := d["contract_version"].(float64)
-			if least > own || least < 1 {
+			least, isLeast := d["min_supported_version"].(float64)
+			own, isOwn := d["contract_version"].(float64)
+			if isLeast && isOwn && (least > own || least < 1) {
 				return fmt.Errorf("min_supported_version %v with contract_version %v", least, own)
 			}
 			return nil

@@ -1,0 +1,457 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// fake is a producer that keeps the contract, in memory and with a clock of its
+// own, save for what one mutation breaks.
+type fake struct {
+	mutation   string // id of the requirement that it breaks, "" for none
+	runs       []*fakeRun
+	obstructed bool
+	reads      int
+}
+
+type fakeRun struct {
+	id, kind string // slow, ends, fails, notify, unspawnable
+	pid      int
+	killed   bool // by the kill command
+	gone     bool // by somebody else
+	notify   string
+}
+
+func fakeProfile() *Profile {
+	return &Profile{
+		Name: "fake", Read: []string{"read"}, NotFound: []string{"status", neverWas}, InvalidInput: []string{"read", "--bad"},
+		SubmitSlow: []string{"submit", "slow"}, SubmitEnds: []string{"submit", "ends"}, SubmitFails: []string{"submit", "fails"},
+		SubmitInvalid: []string{"submit", "invalid"}, SubmitNotify: []string{"submit", "notify", "{notify}"},
+		SubmitStdin: []string{"submit", "unspawnable"}, SubmitStdinText: "x",
+		Status: []string{"status", "{run_id}"}, Output: []string{"output", "{run_id}", "{tail}"}, List: []string{"list", "{limit}"},
+		ListStatus: []string{"list", "{limit}", "{status}"}, Kill: []string{"kill", "{run_id}"}, Wait: []string{"wait", "{max_wait}", "{poll}", "{run_ids}"},
+		ListField: "jobs", EntriesField: "entries", MaxWaitField: "max_wait_seconds", PollField: "poll_interval_seconds", TerminalField: "terminal",
+		DamageFind: "x", DamageReplace: "y",
+	}
+}
+
+func (f *fake) is(id string) bool { return f.mutation == id }
+
+func (f *fake) Dir() string { return "/fake" }
+
+func (f *fake) Run(_ context.Context, c Call) Answer {
+	args := slices.Clone(c.Args)
+	i := slices.Index(args, "--machine")
+	if i < 0 {
+		if f.is("D1.3") {
+			return f.say(object{}, nil)
+		}
+		return Answer{Stdout: []byte("for people\n")}
+	}
+	args = slices.Delete(args, i, i+1)
+	data, refusal, took := f.handle(args, c)
+	a := f.say(data, refusal)
+	a.Took = took
+	f.breakBytes(args, &a)
+	return a
+}
+
+// say makes the envelope.
+func (f *fake) say(data, refusal object) Answer {
+	e := object{"ok": refusal == nil, "contract_version": 1, "data": nil, "error": nil}
+	if refusal != nil {
+		e["error"] = refusal
+		if f.is("D2.3") {
+			e["contract_version"] = 2
+		}
+	} else {
+		e["data"] = data
+	}
+	if refusal == nil && data["read"] != nil {
+		if f.is("D3.1") {
+			e["error"] = object{"kind": "internal", "message": "m", "detail": nil}
+		}
+		if f.is("D3.2") {
+			e["ok"] = "yes"
+		}
+	}
+	b, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	return Answer{Stdout: append(b, '\n')}
+}
+
+func (f *fake) breakBytes(args []string, a *Answer) {
+	missing := args[0] == "status" && args[1] == neverWas
+	read := args[0] == "read" && len(args) == 1
+	switch {
+	case f.is("D1.1") && read:
+		a.Stdout = append([]byte("working\n"), a.Stdout...)
+	case f.is("D3.5") && missing:
+		a.Stdout = append(a.Stdout, "bye\n"...)
+	case f.is("D8.1") && read, f.is("D8.2") && missing:
+		a.Code = 1
+	}
+}
+
+func (f *fake) refuse(kind, message string) object {
+	return object{"kind": kind, "message": message, "detail": nil}
+}
+
+func (f *fake) handle(args []string, c Call) (data, refusal object, took time.Duration) {
+	switch args[0] {
+	case "handshake":
+		return f.handshake(), nil, 0
+	case "read":
+		if len(args) > 1 {
+			if f.is("D3.6") {
+				return nil, f.refuse("internal", "m"), 0
+			}
+			return nil, f.refuse("invalid_input", "unknown flag"), 0
+		}
+		text := "text"
+		if f.is("D1.2") {
+			text = "\x1b[31mtext"
+		}
+		return object{"read": text}, nil, 0
+	case "submit":
+		data, refusal = f.submit(args)
+	case "status", "output", "kill":
+		r := f.find(args[1])
+		if r == nil {
+			return nil, f.missing(), 0
+		}
+		data, refusal = map[string]func(*fakeRun) (object, object){"status": f.status, "output": f.output, "kill": f.kill}[args[0]](r)
+	case "list":
+		data = f.list(args[1:])
+	case "wait":
+		return f.wait(args, c)
+	}
+	return data, refusal, 0
+}
+
+func (f *fake) missing() object {
+	r := f.refuse("not_found", "no such run")
+	if f.is("D3.3") {
+		r["kind"] = "odd"
+	}
+	if f.is("D3.4") {
+		r["message"] = ""
+	}
+	return r
+}
+
+func (f *fake) handshake() object {
+	h := object{"contract_version": 1, "min_supported_version": 1, "implementation": "fake", "implementation_version": "1", "module": "/fake/bin"}
+	switch f.mutation {
+	case "D2.1":
+		delete(h, "module")
+	case "D2.2":
+		h["min_supported_version"] = "1"
+	case "D2.4":
+		h["min_supported_version"] = 2
+	}
+	return h
+}
+
+func (f *fake) find(id string) *fakeRun {
+	i := slices.IndexFunc(f.runs, func(r *fakeRun) bool { return r.id == id })
+	if i < 0 {
+		return nil
+	}
+	return f.runs[i]
+}
+
+func (f *fake) add(kind, notify string) *fakeRun {
+	n := len(f.runs) + 1
+	r := &fakeRun{id: fmt.Sprintf("20260101T000000-%06d", n), kind: kind, pid: 1000 + n, notify: notify}
+	f.runs = append(f.runs, r)
+	return r
+}
+
+func (f *fake) submit(args []string) (data, refusal object) {
+	kind, notify := args[1], ""
+	switch kind {
+	case "invalid":
+		if f.is("D5.5") {
+			f.add("ends", "")
+		}
+		return nil, f.refuse("invalid_input", "m")
+	case "notify":
+		notify = args[2]
+	}
+	r := f.add(kind, notify)
+	d := object{"run_id": r.id, "pid": r.pid, "status": "running", "terminal": false, "outcome": nil, "log": "/fake/" + r.id}
+	if kind == "slow" && f.is("D5.1") {
+		d["log"] = "console.log"
+	}
+	if kind == "slow" && f.is("D5.2") {
+		d["result"] = object{}
+	}
+	return d, nil
+}
+
+// lifecycle is what is true of a run.
+func (f *fake) lifecycle(r *fakeRun) object {
+	d := object{"run_id": r.id, "kind": "fake", "label": nil, "status": "running", "terminal": false, "outcome": nil, "reason_code": nil,
+		"alive": true, "pid": r.pid, "submitted_at": "t", "finished_at": nil, "spawn_state": "started"}
+	end := func(status, outcome string, reason any) {
+		d["status"], d["terminal"], d["outcome"], d["reason_code"], d["alive"], d["finished_at"] = status, true, outcome, reason, false, "t"
+	}
+	switch {
+	case r.kind == "ends", r.kind == "notify":
+		end("completed", "succeeded", nil)
+	case r.kind == "fails":
+		end("failed", "failed", "broken")
+	case r.kind == "unspawnable":
+		end("failed", "failed", "spawn_failed")
+		d["spawn_state"] = "failed"
+	case r.killed:
+		end("cancelled", "cancelled", "signalled")
+	case r.gone:
+		end("exited", "indeterminate", "process_gone")
+	}
+	return d
+}
+
+func (f *fake) notification(r *fakeRun) object {
+	v := object{"attempted": r.notify != "", "delivered": r.notify != "" && !strings.HasPrefix(r.notify, "exit")}
+	if r.notify == "" && r.kind == "ends" && f.is("D9.4") {
+		v["attempted"] = true
+	}
+	if r.notify != "" && (v["delivered"] == true && f.is("D9.2") || v["delivered"] == false && f.is("D9.3")) {
+		v["delivered"] = v["delivered"] == false
+	}
+	return f.wrap(v)
+}
+
+func (f *fake) wrap(v any) object {
+	return object{"available": true, "value": v, "reason_code": nil, "detail": nil}
+}
+
+func (f *fake) status(r *fakeRun) (data, refusal object) {
+	d := f.lifecycle(r)
+	d["notification"] = f.notification(r)
+	f.reads++
+	running := r.kind == "slow" && !r.killed && !r.gone
+	orphan := r.gone && !r.killed
+	for _, m := range []struct {
+		id    string
+		when  bool
+		field string
+		value any
+	}{
+		{"D4.2", running, "outcome", "succeeded"}, {"D4.3", r.kind == "ends", "outcome", "great"}, {"D4.4", r.kind == "ends", "outcome", "indeterminate"},
+		{"D4.5", r.kind == "fails", "outcome", "succeeded"}, {"D4.6", r.kind == "ends", "terminal", false}, {"D4.7", r.kind == "ends", "finished_at", nil},
+		{"D5.3", running, "run_id", "another"}, {"D5.7", r.kind == "unspawnable", "terminal", false}, {"D5.8", running, "spawn_state", nil},
+		{"D6.1", orphan, "outcome", "succeeded"}, {"D6.3", r.kind == "ends", "finished_at", strconv.Itoa(f.reads)}, {"D9.1", r.kind == "notify", "terminal", false},
+	} {
+		if f.is(m.id) && m.when {
+			d[m.field] = m.value
+		}
+	}
+	if f.is("D4.1") {
+		delete(d, "label")
+	}
+	if f.is("D6.2") && orphan {
+		d["terminal"], d["outcome"], d["alive"] = false, nil, true
+	}
+	return d, nil
+}
+
+func (f *fake) output(r *fakeRun) (data, refusal object) {
+	console := f.wrap("text")
+	console["truncated"] = false
+	if f.obstructed {
+		console["available"], console["value"], console["reason_code"] = false, nil, "unreadable"
+		if f.is("D7.5") {
+			console["available"], console["value"], console["reason_code"] = true, "", nil
+		}
+	}
+	if f.is("D7.4") {
+		delete(console, "truncated")
+	}
+	d := f.lifecycle(r)
+	d["console"], d["artifacts"], d["manifest"] = console, f.wrap([]any{}), f.wrap(object{})
+	for id, name := range map[string]string{"D7.1": "console", "D7.2": "artifacts", "D7.3": "manifest"} {
+		if f.is(id) {
+			delete(d[name].(object), "detail")
+		}
+	}
+	return d, nil
+}
+
+func (f *fake) kill(r *fakeRun) (data, refusal object) {
+	ended := f.lifecycle(r)["terminal"] == true
+	if ended && f.is("D6.5") {
+		return nil, f.refuse("conflict", "it has ended")
+	}
+	if !ended && !f.is("D6.4") {
+		r.killed = true
+	}
+	return object{"delivered": !ended}, nil
+}
+
+func (f *fake) list(args []string) object {
+	limit, err := strconv.Atoi(args[0])
+	if err != nil {
+		panic(err)
+	}
+	jobs := []any{}
+	for _, r := range f.runs {
+		d := f.lifecycle(r)
+		if len(args) == 1 || d["status"] == args[1] || f.is("D6.9") {
+			jobs = append(jobs, d)
+		}
+	}
+	if !f.is("D6.6") {
+		slices.Reverse(jobs)
+	}
+	truncated := len(jobs) > limit && !f.is("D6.8")
+	if !f.is("D6.7") {
+		jobs = jobs[:min(limit, len(jobs))]
+	}
+	return object{"jobs": f.wrap(jobs), "truncated": truncated}
+}
+
+func (f *fake) wait(args []string, c Call) (data, refusal object, took time.Duration) {
+	window, _ := strconv.ParseFloat(args[1], 64)
+	poll, _ := strconv.ParseFloat(args[2], 64)
+	ids := args[3:]
+	lists := map[string][]any{"terminal": {}, "pending": {}, "stopped_without_end": {}, "unresolved_spawn": {}}
+	entries, all := []any{}, true
+	for _, id := range ids {
+		r := f.find(id)
+		if r == nil {
+			all = false
+			e := object{"run_id": id, "kind": "", "status": "unknown", "terminal": false, "outcome": nil, "reason_code": nil, "error": f.refuse("not_found", "m")}
+			if f.is("D10.7") {
+				e["error"] = nil
+			}
+			entries = append(entries, e)
+			continue
+		}
+		d := f.lifecycle(r)
+		d["error"] = nil
+		where := "pending"
+		if d["terminal"] == true {
+			where = "terminal"
+		} else if all = false; c.Elsewhere {
+			where = "stopped_without_end"
+		}
+		lists[where] = append(lists[where], id)
+		entries = append(entries, d)
+	}
+	out := object{"entries": entries, "all_terminal": all, "timed_out": len(lists["pending"]) > 0, "max_wait_seconds": min(window, 3600), "poll_interval_seconds": min(poll, 60)}
+	for name, list := range lists {
+		out[name] = list
+	}
+	if len(lists["pending"]) > 0 {
+		took = time.Duration(window * float64(time.Second))
+	} else if len(lists["stopped_without_end"]) > 0 && window > 0 {
+		took = time.Duration(poll * float64(time.Second))
+	}
+	return f.breakWait(out, entries, lists, window, poll, took, c)
+}
+
+func (f *fake) breakWait(out object, entries []any, lists map[string][]any, window, poll float64, took time.Duration, c Call) (data, refusal object, t time.Duration) {
+	mixed := len(entries) == 3
+	for _, e := range entries {
+		if f.is("D10.2") {
+			delete(e.(object), "reason_code")
+		}
+		if f.is("D10.3") {
+			delete(e.(object), "outcome")
+		}
+	}
+	switch {
+	case f.is("D10.1"):
+		slices.Reverse(entries)
+	case f.is("D10.4") && out["all_terminal"] == true:
+		out["all_terminal"] = false
+	case f.is("D10.5") && 0 < window && window < 1:
+		return nil, f.refuse("unavailable", "timed out"), took
+	case f.is("D10.6") && mixed:
+		out["all_terminal"] = true
+	case f.is("D10.8"):
+		out["max_wait_seconds"] = window
+	case f.is("D10.9") && window == 0 && poll == 30:
+		took = 30 * time.Second
+	case f.is("D10.10") && mixed:
+		out["stopped_without_end"] = lists["pending"]
+	case f.is("D10.11") && window == 0 && len(entries) == 1 && len(lists["pending"]) == 1 && poll == 1:
+		entries[0].(object)["terminal"] = true
+	case f.is("D10.12") && c.Interrupt:
+		for _, r := range f.runs {
+			r.gone = true
+		}
+	case f.is("D10.13") && c.Elsewhere:
+		took = 100 * time.Millisecond
+	}
+	return out, nil, took
+}
+
+func (f *fake) Damaged(context.Context, Call) (Answer, error) {
+	if f.is("D8.3") {
+		return f.say(nil, f.refuse("internal", "m")), nil
+	}
+	return Answer{Code: 78}, nil
+}
+
+func (f *fake) SpawnRefused(context.Context, Call) (Answer, error) {
+	r := f.add("unspawnable", "")
+	if f.is("D5.6") {
+		return f.say(object{"run_id": r.id}, nil), nil
+	}
+	return f.say(nil, f.refuse("unavailable", "m")), nil
+}
+
+func (f *fake) Process(pid int) (*Process, error) {
+	for _, r := range f.runs {
+		if r.pid == pid && !r.killed && !r.gone {
+			if f.is("D5.4") {
+				return &Process{1, 1}, nil
+			}
+			return &Process{pid, pid}, nil
+		}
+	}
+	return nil, nil
+}
+
+func (f *fake) Kill(pid int) error {
+	for _, r := range f.runs {
+		r.gone = r.gone || r.pid == pid
+	}
+	return nil
+}
+
+func (f *fake) Obstruct(path string) error {
+	if !strings.HasPrefix(path, "/fake/") {
+		return errors.New("no such log")
+	}
+	f.obstructed = true
+	return nil
+}
+
+func (f *fake) Wait(context.Context, string) error { return nil }
+
+var _ Target = (*fake)(nil)
+
+// text is what a fake wrote, for a test's failure.
+func text(r *Report) string {
+	var b bytes.Buffer
+	for _, x := range r.Results {
+		if x.Verdict != Passed {
+			fmt.Fprintf(&b, "%s %s: %s\n", x.ID, x.Verdict, x.Why)
+		}
+	}
+	return b.String()
+}
