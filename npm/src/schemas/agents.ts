@@ -93,6 +93,7 @@ export interface Agent {
   exemption?: string;
   install?: Install;
   discover?: Discover;
+  source?: Source;
   version_probe?: VersionProbe;
   help_probe?: HelpProbe;
   /**
@@ -204,6 +205,26 @@ export interface Discover {
      */
     pattern?: string;
   };
+}
+/**
+ * What source-scan asks a release about itself.
+ *
+ * This interface was referenced by `Agents`'s JSON-Schema
+ * via the `definition` "source".
+ */
+export interface Source {
+  /**
+   * Arguments of the commands that print help; absent: --help.
+   *
+   * @minItems 1
+   */
+  help?: string[][];
+  /**
+   * Arguments of the command that writes its protocol's JSON Schemas into the folder {out}.
+   *
+   * @minItems 1
+   */
+  json_schema?: string[];
 }
 /**
  * This interface was referenced by `Agents`'s JSON-Schema
