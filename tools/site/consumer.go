@@ -272,7 +272,7 @@ func (p *consumerAgentPage) merge() {
 }
 
 // mostWhere is how many versions a loss lists.
-const mostWhere = 10
+const mostWhere = 6
 
 // kindRank is the place of a kind of loss in the overview.
 func kindRank(k replay.FindingKind) int {
