@@ -203,14 +203,20 @@ func TestParallel(t *testing.T) {
 // What is in the registry is not captured again, also after an attempt that
 // broke off.
 func TestResume(t *testing.T) {
+	for _, cause := range []error{install.ErrNetwork, install.ErrDiskFull, context.Canceled} {
+		t.Run(cause.Error(), func(t *testing.T) { testResume(t, cause) })
+	}
+}
+
+func testResume(t *testing.T, cause error) {
 	whole, _ := options(t, "codex", text)
 	want, err := Run(t.Context(), whole)
 	must(t, err)
 	o, captured := options(t, "codex", text)
 	broken := want.Captured[len(want.Captured)/2]
-	captured.fail[broken] = fmt.Errorf("looking up: %w", install.ErrNetwork)
+	captured.fail[broken] = fmt.Errorf("installing: %w", cause)
 	r, err := Run(t.Context(), o)
-	if !errors.Is(err, install.ErrNetwork) {
+	if !errors.Is(err, cause) {
 		t.Fatalf("the error is %v", err)
 	}
 	if r == nil || r.Settled() {

@@ -120,6 +120,12 @@ func (h *history) incidentTable(p *page) error {
 			if f.Found {
 				result = "yes"
 			}
+			if f.Found && f.Verdict == contract.VerdictSameShape {
+				result = "no change between these captures"
+			}
+			if f.Note != "" {
+				result += ": " + f.Note
+			}
 		}
 		if f.Change != nil {
 			reader, consumer, named = verdictWord(f.Change.Reader), verdictWord(f.Change.Verdict), "`"+signals(f.Change.Signals, 6)+"`"

@@ -92,7 +92,10 @@ type Incident struct {
 	Verdict Verdict `json:"verdict,omitempty"`
 	// Signals are those that compare must give, as it spells them.
 	Signals []string `json:"signals,omitempty"`
-	Reason  string   `json:"reason,omitempty"`
+	// Note says what the captures have to do with the incident, where that is
+	// not plain.
+	Note   string `json:"note,omitempty"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // Validate reports what the schema cannot say.
