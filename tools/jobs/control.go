@@ -107,19 +107,20 @@ func (s *Store) signal(o *observed, signal string) (why string, err error) {
 }
 
 // Resume starts a new incarnation of a suspended run: its work runs again with
-// the answers that were given meanwhile.
+// the answers that were given meanwhile. A resumption whose caller died before
+// the start can be asked for again.
 func (s *Store) Resume(id, program string) (*Job, error) {
 	dir, err := s.run(id)
 	if err != nil {
 		return nil, err
 	}
 	r, err := change(dir, func(r *Record) error {
-		if !r.Suspended {
+		if !r.Suspended && !(r.Generation > 1 && s.unstarted(r)) {
 			return ErrNotSuspended
 		}
 		r.Suspended, r.SpawnState, r.Process, r.PID = false, Preparing, nil, 0
 		r.Generation++
-		r.PreparedAt = s.now()
+		r.PreparedAt, r.Producer = s.now(), s.sys.incarnation(os.Getpid())
 		return nil
 	})
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Store) Exec(ctx context.Context, id string, generation int, work func(c
 	if err != nil {
 		return err
 	}
-	if err := s.started(dir, generation, os.Getpid()); err != nil {
+	if err := patiently(func() error { return s.started(dir, generation, os.Getpid()) }); err != nil {
 		return err // without a record nobody could find or stop this process
 	}
 	r, _, err := load(dir)
@@ -73,16 +73,20 @@ func (s *Store) Exec(ctx context.Context, id string, generation int, work func(c
 	}
 	done := work(ctx, run)
 	if done.Status == StatusSuspended {
-		_, err := change(dir, func(r *Record) error {
-			if r.Generation != generation {
-				return ErrSuperseded
-			}
-			r.Suspended = true
-			return nil
-		})
-		return err
+		return patiently(func() error { return s.suspend(dir, generation) })
 	}
 	return s.end(dir, r, generation, &done)
+}
+
+func (s *Store) suspend(dir string, generation int) error {
+	_, err := change(dir, func(r *Record) error {
+		if r.Generation != generation {
+			return ErrSuperseded
+		}
+		r.Suspended = true
+		return nil
+	})
+	return err
 }
 
 // end keeps the result, then the end, then sends the notice: who is woken by it

@@ -19,6 +19,13 @@ import (
 // TestMain is also the program that the tests submit: like agent-contracts it
 // does the work of a run when it is called as `job exec RUN_ID --generation N`.
 func TestMain(m *testing.M) {
+	if is, err := chaosRole(os.Args[1:]); is {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "the role failed")
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) == 6 && os.Args[1] == "job" && os.Args[2] == "exec" {
 		generation, err := strconv.Atoi(os.Args[5])
 		if err != nil {
@@ -75,17 +82,22 @@ func testStore(t *testing.T) *Store {
 	return s
 }
 
-func submit(t *testing.T, s *Store, sub Submission) *Job {
+func testProgram(t *testing.T) string {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return program
+}
+
+func submit(t *testing.T, s *Store, sub Submission) *Job {
+	t.Helper()
 	if sub.Kind == "" {
 		sub.Kind = KindCapture
 	}
 	sub.Dir = t.TempDir()
-	job, _, err := s.Submit(context.Background(), sub, program)
+	job, _, err := s.Submit(context.Background(), sub, testProgram(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,10 +32,18 @@ type claim struct {
 // notify tells the delivery command of an end that is recorded, and records
 // what became of it. At most one of those who try gets to it.
 func (s *Store) notify(dir string, r *Record, end *End) {
-	if r.Notify == "" || publish(dir, claimFile, claim{s.sys.incarnation(os.Getpid())}) != nil {
+	if r.Notify == "" {
 		return
 	}
-	s.deliver(dir, r, end)
+	unlock, err := lock(dir)
+	if err != nil {
+		return
+	}
+	err = publish(dir, claimFile, claim{s.sys.incarnation(os.Getpid())})
+	unlock()
+	if err == nil {
+		s.deliver(dir, r, end)
+	}
 }
 
 // notifyAgain delivers where whoever should have done it is gone without a word.

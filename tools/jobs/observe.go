@@ -108,13 +108,10 @@ func (s *Store) observe(id string) (*observed, error) {
 			}
 			return nil, err
 		}
-		found := Unknown
-		if o.end == nil && o.record.SpawnState == Started && !o.record.Suspended {
-			if found = s.sys.find(o.record.Process); found == Gone {
-				err := s.reap(dir, o.record)
-				if err == nil || errors.Is(err, ErrEnded) || errors.Is(err, ErrSuperseded) {
-					continue
-				}
+		found, settle := s.judge(o)
+		if settle != nil {
+			if err := settle(dir, o.record); err == nil || errors.Is(err, ErrEnded) || errors.Is(err, ErrSuperseded) {
+				continue
 			}
 		}
 		if o.end != nil {
@@ -125,6 +122,21 @@ func (s *Store) observe(id string) (*observed, error) {
 	}
 	s.describe(o, Unknown)
 	return o, nil
+}
+
+// judge says what is to be recorded of a run that has no end though it can have
+// none but one; nil for nothing.
+func (s *Store) judge(o *observed) (found Finding, settle func(dir string, r *Record) error) {
+	switch {
+	case o.end != nil || o.record.Suspended:
+	case o.record.SpawnState == SpawnFailed:
+		return Unknown, s.endUnstarted
+	case o.record.SpawnState == Started:
+		if found = s.sys.find(o.record.Process); found == Gone {
+			return found, s.reap
+		}
+	}
+	return found, nil
 }
 
 // reap records the end of a run whose process is gone without having recorded

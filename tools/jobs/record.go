@@ -59,6 +59,8 @@ type Record struct {
 	Generation int          `json:"generation"`
 	Process    *Incarnation `json:"process"`
 	PID        int          `json:"pid"` // of Process, also where that cannot be told
+	// Producer is the process that starts this incarnation.
+	Producer *Incarnation `json:"producer"`
 	// Suspended says that the run waits for a person.
 	Suspended bool `json:"suspended"`
 	// Notify is the delivery command, "" for none.

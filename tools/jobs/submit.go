@@ -109,13 +109,46 @@ func (s *Store) Submit(ctx context.Context, sub Submission, program string) (job
 	if err != nil {
 		return nil, false, err
 	}
-	if !reused {
-		if err := s.spawn(id, 1, sub.Dir, program); err != nil {
-			return nil, false, err
-		}
+	generation := 1
+	if reused {
+		generation, err = s.takeOver(id)
+	}
+	if err == nil && generation > 0 {
+		err = s.spawn(id, generation, sub.Dir, program)
+	}
+	if err != nil {
+		return nil, false, err
 	}
 	job, err = s.Status(id)
 	return job, reused, err
+}
+
+// takeOver gives a run of a key a new incarnation when the producer that should
+// have started it is gone before it could say that it did. A child that it did
+// start belongs to the old incarnation and does nothing. The generation is 0
+// where there is nothing to take over.
+func (s *Store) takeOver(id string) (generation int, err error) {
+	stays := errors.New("the run stays as it is")
+	r, err := change(filepath.Join(s.dir, id), func(r *Record) error {
+		if !s.unstarted(r) {
+			return stays
+		}
+		r.Generation++
+		r.PreparedAt, r.Producer = s.now(), s.sys.incarnation(os.Getpid())
+		return nil
+	})
+	switch {
+	case errors.Is(err, stays), errors.Is(err, ErrEnded):
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("starting run %s again: %w", id, err)
+	}
+	return r.Generation, nil
+}
+
+// unstarted reports that a run waits for a start that nobody is left to make.
+func (s *Store) unstarted(r *Record) bool {
+	return r.SpawnState == Preparing && s.sys.find(r.Producer) == Gone
 }
 
 // admit makes the run's folder, all at once, or finds the one of its key.
@@ -129,7 +162,7 @@ func (s *Store) admit(ctx context.Context, sub *Submission) (id string, reused b
 		return "", false, fmt.Errorf("making the folder of runs: %w", err)
 	}
 	if sub.Key == "" {
-		id, err := s.create(sub)
+		id, err := s.create(sub, func(string) error { return nil })
 		return id, false, err
 	}
 	sum := sha256.Sum256([]byte(sub.Key))
@@ -152,21 +185,19 @@ func (s *Store) admit(ctx context.Context, sub *Submission) (id string, reused b
 			return k.RunID, true, nil
 		}
 	}
-	if id, err = s.create(sub); err != nil {
-		return "", false, err
-	}
-	b, err := contract.Encode(keyed{id, sub.digest()})
-	if err == nil {
-		err = store.WritePrivate(file, b)
-	}
-	if err != nil { // nothing was started: leave no trace
-		_ = os.RemoveAll(filepath.Join(s.dir, id))
-		return "", false, fmt.Errorf("keeping the idempotency key: %w", err)
-	}
-	return id, false, nil
+	id, err = s.create(sub, func(id string) error {
+		b, err := contract.Encode(keyed{id, sub.digest()})
+		if err == nil {
+			err = store.WritePrivate(file, b)
+		}
+		return err
+	})
+	return id, false, err
 }
 
-func (s *Store) create(sub *Submission) (string, error) {
+// create makes the folder of a run. keep notes its id first: a key without its
+// run is as good as none, and a run without its key would be made twice.
+func (s *Store) create(sub *Submission, keep func(id string) error) (string, error) {
 	tmp, err := os.MkdirTemp(s.dir, ".new-")
 	if err != nil {
 		return "", fmt.Errorf("making the folder of a run: %w", err)
@@ -179,8 +210,13 @@ func (s *Store) create(sub *Submission) (string, error) {
 		}
 		now := s.now()
 		r := &Record{SchemaVersion: contract.SchemaVersion, RunID: id, Kind: sub.Kind, Label: sub.Label, Args: sub.Args,
-			Dir: sub.Dir, SubmittedAt: now, PreparedAt: now, SpawnState: Preparing, Generation: 1, Notify: sub.Notify}
-		if err := fill(tmp, r, sub.Input); err != nil {
+			Dir: sub.Dir, SubmittedAt: now, PreparedAt: now, SpawnState: Preparing, Generation: 1, Notify: sub.Notify,
+			Producer: s.sys.incarnation(os.Getpid())}
+		err = fill(tmp, r, sub.Input)
+		if err == nil {
+			err = keep(id)
+		}
+		if err != nil {
 			return "", fmt.Errorf("recording a run: %w", err)
 		}
 		err = os.Rename(tmp, filepath.Join(s.dir, id))
@@ -245,16 +281,28 @@ func (s *Store) started(dir string, generation, pid int) error {
 func (s *Store) spawnFailed(id string, generation int, cause error) error {
 	dir := filepath.Join(s.dir, id)
 	r, err := change(dir, func(r *Record) error {
+		if r.Generation != generation {
+			return ErrSuperseded
+		}
 		r.SpawnState = SpawnFailed
 		return nil
 	})
 	if err == nil {
-		var end *End
-		if end, err = newEnd(StatusFailed, ReasonSpawnFailed, byProducer); err == nil {
-			if err = s.finish(dir, generation, end); err == nil {
-				s.notify(dir, r, end)
-			}
-		}
+		err = s.endUnstarted(dir, r)
 	}
 	return &SpawnError{id, errors.Join(cause, err)}
+}
+
+// endUnstarted records the end of a run whose record says that it could not be
+// started. It is the producer's step, or, where that died before it, a reader's.
+func (s *Store) endUnstarted(dir string, r *Record) error {
+	end, err := newEnd(StatusFailed, ReasonSpawnFailed, byProducer)
+	if err != nil {
+		return err
+	}
+	if err := s.finish(dir, r.Generation, end); err != nil {
+		return err
+	}
+	s.notify(dir, r, end)
+	return nil
 }

@@ -45,7 +45,7 @@ func (s *Store) Wait(ctx context.Context, ids []string, maxWait, poll time.Durat
 	}
 	maxWait, poll = min(max(maxWait, 0), MaxWait), min(max(poll, MinPoll), MaxPoll)
 	w := waiting{store: s, ids: ids, known: map[string]*look{}}
-	closes := s.sys.Now().Add(maxWait)
+	began := time.Now() // and not the store's clock: a wall clock that is set does not move the window
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	<-timer.C
@@ -55,7 +55,7 @@ func (s *Store) Wait(ctx context.Context, ids []string, maxWait, poll time.Durat
 		// A caller who asks again and again about what waiting cannot resolve
 		// pays one interval a call.
 		floor := !waited && len(out.StoppedWithoutEnd)+len(out.UnresolvedSpawn) > 0
-		left := closes.Sub(s.sys.Now())
+		left := maxWait - time.Since(began)
 		if len(out.Pending) == 0 && !floor || left <= 0 {
 			out.TimedOut = len(out.Pending) > 0
 			out.MaxWait, out.PollInterval, out.PreparingThreshold = maxWait.Seconds(), poll.Seconds(), PreparingThreshold.Seconds()
