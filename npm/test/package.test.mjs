@@ -157,7 +157,7 @@ test("a signal ends a child, once", async () => {
 
 test("the manifest of Go is read, its signature checked, and a rollback refused", async () => {
   const { parseManifest, signedBy, verifyManifest } = await import("@open-design/agent-cli-contracts/verify");
-  const { note, key, other } = JSON.parse(readFileSync(new URL("../../tools/publish/testdata/signed.json", import.meta.url), "utf8"));
+  const { note, verifier: key, other } = JSON.parse(readFileSync(new URL("../../tools/publish/testdata/signed.json", import.meta.url), "utf8"));
   const m = parseManifest(note);
   assert.deepEqual([m.sequence, m.files.size, signedBy(m, key), signedBy(m, other)], [42, 2, true, false]);
   const forged = parseManifest(note.replace("sequence: 42", "sequence: 43"));

@@ -59,7 +59,9 @@ func Flags(help string) map[string]Flag {
 		if head != "" {
 			last = flagNames(head)
 			for _, n := range last {
-				out[n] = out[n]
+				if _, seen := out[n]; !seen {
+					out[n] = Flag{}
+				}
 			}
 		}
 		if strings.TrimSpace(line) == "" {
