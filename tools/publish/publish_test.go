@@ -20,8 +20,8 @@ const signedPath = "testdata/signed.json"
 // signed is a manifest that both languages read.
 type signed struct {
 	Note  string `json:"note"`
-	Key   string `json:"verifier"`   // the verifier key that signed it
-	Other string `json:"other"` // one that did not
+	Key   string `json:"verifier"` // the verifier key that signed it
+	Other string `json:"other"`    // one that did not
 }
 
 func small() *Manifest {
