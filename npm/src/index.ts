@@ -15,6 +15,17 @@ export { createInstrumentedChildFromTranscript, EXIT_HOST, InstrumentedChild, St
 export type { ChildOptions } from "./child.js";
 export { CONSUMER, daemonRunShapes, errorCases, supportedShapes } from "./contracts.js";
 export type { ContractFilter, ErrorCaseFilter } from "./contracts.js";
+export {
+  awaitRuns,
+  CONTRACT_VERSION,
+  ContractVersionError,
+  endingOf,
+  InstallationError,
+  MachineClient,
+  RefusedError,
+  TransportError,
+} from "./machine.js";
+export type { Available, CallOptions, Ending, Handshake, Resolution, SeenRun, WaitPolicy } from "./machine.js";
 export { migrations, Migrations, SCHEMA_VERSION, SchemaVersionError } from "./migrate.js";
 export type { Migration } from "./migrate.js";
 export { dataDir, Registry } from "./registry.js";

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,19 +29,19 @@ const (
 // role is slow now and then.
 func chaosSystem(role, name, truth string, r *rand.Rand) *System {
 	sys := ThisSystem()
-	real := sys.Host()
+	host, look := sys.Host(), sys.Process
 	sys.Host = func() Host {
 		boot := "1"
 		if exists(filepath.Join(truth, "rebooted-"+name)) {
 			boot = "2"
 		}
-		return Host{ID: name, Boot: boot, Namespace: real.Namespace}
+		return Host{ID: name, Boot: boot, Namespace: host.Namespace}
 	}
 	sys.Now = func() time.Time { // without the monotonic reading, which would hide the jumps
 		return time.Now().Round(0).Add(time.Duration(r.Int64N(int64(48*time.Hour))) - 24*time.Hour)
 	}
 	sys.Process = func(pid int) (*Process, error) {
-		p, err := lookAt(pid)
+		p, err := look(pid)
 		if err != nil || p != nil && !p.Dead {
 			return p, err
 		}
@@ -159,10 +158,4 @@ func chaosWork(truth string, run *Run, r *rand.Rand) Done {
 		return Done{Status: StatusFailed, ReasonCode: ReasonPartial}
 	}
 	return Done{Status: StatusCompleted, Envelope: json.RawMessage(`{"ok":true}`)}
-}
-
-// chaosEnv is the environment of a role.
-func chaosEnv(state, truth, host string, seed uint64) []string {
-	env := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "JOBS_CHAOS_") })
-	return append(env, chaosState+"="+state, chaosTruth+"="+truth, chaosHost+"="+host, chaosSeed+"="+strconv.FormatUint(seed, 10))
 }

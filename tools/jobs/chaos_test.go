@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -297,4 +298,10 @@ func (c *chaos) watch() {
 		}
 		c.mu.Unlock()
 	}
+}
+
+// chaosEnv is the environment of a role.
+func chaosEnv(state, truth, host string, seed uint64) []string {
+	env := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "JOBS_CHAOS_") })
+	return append(env, chaosState+"="+state, chaosTruth+"="+truth, chaosHost+"="+host, chaosSeed+"="+strconv.FormatUint(seed, 10))
 }
