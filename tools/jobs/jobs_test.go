@@ -393,6 +393,19 @@ func TestListIsNewestFirstAndBounded(t *testing.T) {
 	if l, err = s.List(5, ""); err != nil || l.Truncated {
 		t.Errorf("all of them are said to be cut: %v", err)
 	}
+	end, err := newEnd(StatusCompleted, "", byRun)
+	if err == nil {
+		err = s.finish(filepath.Join(s.dir, ids[0]), 1, end)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for status, want := range map[Status][]string{StatusPreparing: ids[1:], StatusCompleted: ids[:1]} {
+		l, err := s.List(5, status)
+		if err != nil || !slices.EqualFunc(*l.Jobs.Value, want, func(e Entry, id string) bool { return e.RunID == id }) {
+			t.Errorf("%s: %+v %v", status, l.Jobs.Value, err)
+		}
+	}
 	if l, err = s.List(5, StatusRunning); err != nil || len(*l.Jobs.Value) != 0 {
 		t.Errorf("a status that none has: %+v %v", l.Jobs.Value, err)
 	}

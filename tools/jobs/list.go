@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/machine"
@@ -43,7 +44,11 @@ func (s *Store) List(limit int, status Status) (*List, error) {
 		return out, nil
 	}
 	jobs := []Entry{}
+	open := status != "" && outcomes[status] == ""
 	for _, id := range ids {
+		if open && exists(filepath.Join(s.dir, id, endFile)) {
+			continue // without reading it: most runs have ended
+		}
 		e, seen := s.entry(id)
 		if !seen || status != "" && e.Status != status {
 			continue

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
@@ -44,15 +45,23 @@ func classifyTexts(e evidence) *verdict {
 
 // html404 is the body of a wrong base URL, which CLIs report as a missing
 // model (case 107).
-var html404 = regexp.MustCompile(`404 page not found|404\b.{0,40}(?:<!doctype html|<html)`)
+const html404 = `404 page not found|404\b.{0,40}(?:<!doctype html|<html)`
+
+// is404 compiles html404 when it is first asked: most commands never do. The
+// same holds for the other expressions of this file.
+var is404 = lazily(html404)
+
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 func (e evidence) hasHTML404() bool {
 	for _, t := range e.texts {
-		if html404.MatchString(normalizeText(t)) {
+		if is404().MatchString(normalizeText(t)) {
 			return true
 		}
 	}
-	return html404.MatchString(normalizeText(string(e.weak)))
+	return is404().MatchString(normalizeText(string(e.weak)))
 }
 
 // ClassifyText returns what one error text of an agent means, or nil if the
@@ -123,7 +132,7 @@ func classifyStderr(agent string, stderr []byte) *verdict {
 func tellingLines(stderr []byte) []string {
 	var kept []string
 	for l := range strings.Lines(string(stderr)) {
-		if norm := normalizeText(l); norm != "" && !harmless.MatchString(norm) {
+		if norm := normalizeText(l); norm != "" && !harmless().MatchString(norm) {
 			kept = append(kept, strings.TrimRight(l, "\r\n"))
 		}
 	}
@@ -140,7 +149,7 @@ var (
 // harmless are lines that successful runs print too, and lines about another
 // principal than the model provider (error-texts: rows 7, 11, 77 and "Benign
 // stderr seen in successful runs").
-var harmless = regexp.MustCompile(`reading (?:additional input|prompt) from stdin` +
+var harmless = lazily(`reading (?:additional input|prompt) from stdin` +
 	`|failed to load skill|model metadata for|loaded cached credentials|mcp issues detected|codex_models_manager|failed to refresh available models` +
 	`|for server \S+.{0,40}oauth|oauth tokens for server|\bmcp\b.{0,80}(?:auth|token)` +
 	`|web sessions require authentication|telemetry|could not update path` +
@@ -149,9 +158,9 @@ var harmless = regexp.MustCompile(`reading (?:additional input|prompt) from stdi
 
 // request is the echo of a request in a log line; its words are the prompt's
 // (case 101).
-var request = regexp.MustCompile(`"?(?:requestbodyvalues|messages)"?:\s*[\[{].*?[\]}]+`)
+var request = lazily(`"?(?:requestbodyvalues|messages)"?:\s*[\[{].*?[\]}]+`)
 
-func withoutRequest(norm string) string { return request.ReplaceAllString(norm, "") }
+func withoutRequest(norm string) string { return request().ReplaceAllString(norm, "") }
 
 // normalizeText makes texts of different releases equal: lower case, one kind
 // of apostrophe (codex ≥0.155 and claude use U+2019), single spaces.

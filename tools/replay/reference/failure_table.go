@@ -159,7 +159,7 @@ var accountTexts = []textRow{
 
 // modelTexts are about the model and the size of the request.
 var modelTexts = []textRow{
-	row("c107", upstream("provider_routing_error", ""), html404.String()),
+	row("c107", upstream("provider_routing_error", ""), html404),
 	row("r59 r60 r61 r62 r63 c022", tooLarge("prompt_too_large"), `prompt is too long`, `prompt_too_long`, `rejected the prompt as too long`, `context window`, `contextwindowexceeded`,
 		`context_length_exceeded`, `maximum context length`, `token count of \S+ exceeds the limit`, `output token maximum`),
 	row("413 of Anthropic Messages", tooLarge("request_too_large"), `request_too_large`, `request too large`, `payload too large`),
