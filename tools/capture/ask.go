@@ -2,7 +2,6 @@ package capture
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -130,33 +129,11 @@ func optionKinds(p requests.Permission) []string {
 	return []string{verb + "once", verb + "always"}
 }
 
-// wordsExtension is where a Request keeps the words that it asks about.
-const wordsExtension = "words"
-
-// askWords asks whether the words of a doubtful redaction are public, by a
-// masked preview, and returns those that a person approved. They are the words
-// that the person saw, whatever this run printed.
-func (job *cellJob) askWords(doubt sanitized) ([]string, error) {
-	q := requests.ApprovalQuestion(fmt.Sprintf("%s of %s %s cannot be published: without words that the vocabulary does not have it reads as another run. Are these words public? %s",
-		job.cell.Probe, job.agent.ID, job.version.Version.Token, strings.Join(doubt.masked, ", ")))
-	q.Agent, q.Raw, q.Extensions = job.agent.ID, true, map[string]any{wordsExtension: doubt.words}
-	replies, err := job.asker.Ask(q)
-	if err != nil {
-		return nil, err
-	}
-	var a requests.Approval
-	if replies[0].Err() != nil || json.Unmarshal(replies[0].Data, &a) != nil || !a.Approved {
-		return nil, nil // it stays refused
-	}
-	var words []string
-	for _, w := range asList(replies[0].Request.Extensions[wordsExtension]) {
-		if s, ok := w.(string); ok {
-			words = append(words, s)
-		}
-	}
-	job.tells(fmt.Sprintf("a person approved %d word(s) that the vocabulary does not have", len(words)))
-	return words, nil
-}
+// Where a Request keeps what it asks about: words, or why nobody is sure.
+const (
+	wordsExtension  = "words"
+	doubtsExtension = "doubts"
+)
 
 // asList returns a list of a record's extensions.
 func asList(v any) []any {

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
@@ -40,6 +41,8 @@ type sanitized struct {
 	// masked are words that the vocabulary does not have, words the same as the
 	// CLI spelled them: what a review is about, if it is about words.
 	masked, words []string
+	// unsure says what nobody could read, preview its words, masked.
+	unsure, preview []string
 	// background is what sanitizing the same bytes again takes.
 	background *Background
 }
@@ -62,22 +65,16 @@ func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcr
 		Secrets: rec.secrets, Cwd: rec.ws.cwd, Home: rec.ws.home, TempDir: rec.ws.tmp,
 		PromptOnStdin: rec.launch.StdinMode == contract.StdinText,
 	}
-	background := &Background{Dialect: d.ID, Input: in}
-	out, err := sanitizeAs(c.families, c.redactor, raw, d, job.agent.ID, in)
-	out.background = background
-	if err != nil || out.status != contract.RedactionReview || len(out.words) == 0 || !c.opts.AskAll {
-		return out, err
+	z := &Sanitizing{
+		Registry: c.opts.Registry, Dialect: d, Agent: job.agent.ID, Input: in, Tell: job.tells, families: c.families, redactor: c.redactor,
+		What: fmt.Sprintf("%s of %s %s", job.cell.Probe, job.agent.ID, job.version.Version.Token),
 	}
-	words, err := job.askWords(out)
-	if err != nil || len(words) == 0 {
-		return out, err
+	asker := job.asker
+	if !c.opts.AskAll {
+		asker = nil
 	}
-	r, err := loadRedactor(c.opts.Registry, c.families, words...)
-	if err != nil {
-		return out, err
-	}
-	out, err = sanitizeAs(c.families, r, raw, d, job.agent.ID, in)
-	background.Words, out.background = words, background
+	out, err := z.run(raw, asker)
+	out.background = &Background{Dialect: d.ID, Input: z.Input, Words: z.Words}
 	return out, err
 }
 
@@ -112,21 +109,19 @@ func review(r redact.Report, why string) sanitized {
 	if r.Status == contract.RedactionPassed {
 		r.Status = contract.RedactionReview
 	}
-	return sanitized{status: r.Status, why: why, masked: r.UnknownWords, words: r.Words()}
+	return sanitized{status: r.Status, why: why, masked: r.UnknownWords, words: r.Words(), unsure: r.Unsure, preview: r.Preview}
 }
 
 func reasons(r redact.Report) string {
-	why := ""
-	if len(r.Findings) > 0 {
-		why = fmt.Sprintf("the leak scan found something (%s)", r.Findings[0].Rule)
+	var why []string
+	for _, f := range r.Findings {
+		why = append(why, "the leak scan found something ("+f.String()+")")
 	}
-	if len(r.Unsure) > 0 {
-		why = join(r.Unsure)
-	}
+	why = append(why, r.Unsure...)
 	if len(r.UnknownWords) > 0 {
-		why = "words that the vocabulary does not have: " + join(r.UnknownWords)
+		why = append(why, "words that the vocabulary does not have: "+join(r.UnknownWords))
 	}
-	return why
+	return strings.Join(why, "; ")
 }
 
 // leaks scans the bytes that would be published once more, the goldens too.

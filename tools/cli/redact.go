@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +14,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
-	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
+	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -22,6 +23,7 @@ type redactFlags struct {
 	check   bool
 	dialect dialectFlags
 	format  format
+	ask     string
 }
 
 func (a *app) redactCommand() *cobra.Command {
@@ -34,7 +36,8 @@ vocabulary do not name, and prints the sanitized transcript; with --out it
 writes one file for each FILE into DIR. FILE is a recording of the private
 store, a transcript, or what a CLI printed on stdout; - is stdin. A result that
 cannot be proved to be clean and to read the same is refused, and nothing of it
-is printed or written.
+is printed or written. With --ask a person decides about what a person can know:
+at the terminal, or with review answer and the same command once more.
 
 With --check it changes nothing and looks for secrets in files and in all files
 below folders (.git left out): as they stand and as base64, hex, percent, JSON
@@ -44,24 +47,26 @@ secret itself is never shown. Where agent-contracts-gitleaks is installed
 (docs/REDACTION.md) gitleaks gives a second opinion, which tells lines only.
 
 Exit codes: 0; 1 --check found something; 2 usage; 3 a FILE cannot be read; 4
-redaction refused.`,
+redaction refused; 5 waits for an answer.`,
 		Example: `  agent-contracts redact run.jsonl > run.sanitized.jsonl
   agent-contracts redact captures/*.jsonl --out sanitized
   agent-contracts redact --check fixtures goldens
   agent-contracts redact --check . --format sarif > leaks.sarif`,
 		Args: argsError(cobra.MinimumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.validate(args); err != nil {
 				return err
 			}
 			if f.check {
 				return a.scan(f.format, args)
 			}
-			return a.redact(f, args)
+			return a.redact(c.Context(), f, args)
 		},
 	}
 	c.Flags().StringVar(&f.out, "out", "", "write into this folder instead of stdout")
 	c.Flags().BoolVar(&f.check, "check", false, "look for secrets and change nothing")
+	a.askFlag(c, &f.ask)
+	c.Flags().Lookup("ask").Usage = "ask a person about doubts: inline here, or durable with review answer (default: refuse)"
 	a.dialectFlags(c, &f.dialect)
 	a.formatFlag(c, &f.format, "text", "json", "sarif")
 	c.Flags().Lookup("format").Usage = "output of --check: text, json or sarif"
@@ -75,29 +80,49 @@ func (f *redactFlags) validate(args []string) error {
 	switch {
 	case f.check && f.out != "":
 		return usage("--check writes nothing: leave out --out")
+	case f.check && f.ask != "":
+		return usage("--check asks nobody: leave out --ask")
 	case !f.check && f.out == "" && len(args) > 1:
 		return &Exit{Code: ExitUsage, Err: errors.New("several transcripts cannot share stdout"), Hint: "name a folder with --out DIR"}
 	}
 	return nil
 }
 
-func (a *app) redact(f *redactFlags, files []string) error {
+func (a *app) redact(ctx context.Context, f *redactFlags, files []string) error {
 	reg, err := a.open()
 	if err != nil {
 		return err
 	}
-	r := &redaction{app: a, flags: f, written: map[string]string{}}
-	if err := r.load(reg); err != nil {
+	r := &redaction{app: a, flags: f, registry: reg, written: map[string]string{}}
+	if r.families, err = reg.Families(); err != nil {
 		return err
 	}
+	if f.ask != "" {
+		prompt, err := a.prompter(f.ask)
+		if err != nil {
+			return err
+		}
+		s, err := a.requestStore()
+		if err != nil {
+			return err
+		}
+		r.asks = &requests.Runner{Store: s, Inline: prompt, By: a.answerer(""), Note: func(e *requests.ClosedError) { a.talk("%s", e) }}
+	}
 	refused := 0
+	var waiting error
 	for _, name := range files {
 		var no *refusal
-		err := r.file(name)
+		var suspended *requests.SuspendedError
+		err := r.file(ctx, name)
 		switch {
 		case errors.As(err, &no):
 			a.warn("%s: %s", name, no)
 			refused++
+		case errors.As(err, &suspended):
+			if waiting != nil {
+				a.warn("%s", waiting)
+			}
+			waiting = waits(err)
 		case err != nil:
 			return err
 		}
@@ -105,46 +130,31 @@ func (a *app) redact(f *redactFlags, files []string) error {
 	if refused > 0 {
 		return &Exit{Code: ExitRefused, Err: fmt.Errorf("redaction refused for %s", count(refused, "file"))}
 	}
-	return nil
+	return waiting
 }
 
 // redaction redacts several files with the same rules.
 type redaction struct {
 	app      *app
 	flags    *redactFlags
+	registry *store.Registry
 	families *contract.Families
-	redactor *redact.Redactor
+	asks     *requests.Runner  // without a run; nil asks nobody
 	written  map[string]string // target → input
-}
-
-func (r *redaction) load(reg *store.Registry) (err error) {
-	if r.families, err = reg.Families(); err != nil {
-		return err
-	}
-	b, err := reg.ReadFile("registry/vocabulary.json")
-	if err != nil {
-		return err
-	}
-	v, err := redact.ParseVocabulary(b)
-	if err != nil {
-		return fmt.Errorf("reading registry/vocabulary.json: %w", err)
-	}
-	r.redactor, err = redact.New(r.families, v)
-	return err
 }
 
 // refusal says why a result is not fit for publishing, without a byte of it.
 type refusal struct {
 	status contract.RedactionStatus
-	why    []string
+	why    string
 }
 
 // Error implements error.
 func (e *refusal) Error() string {
-	return string(e.status) + ": " + strings.Join(e.why, "; ")
+	return string(e.status) + ": " + e.why
 }
 
-func (r *redaction) file(name string) error {
+func (r *redaction) file(ctx context.Context, name string) error {
 	in, err := r.app.readTranscript(name)
 	if err != nil {
 		return err
@@ -153,7 +163,7 @@ func (r *redaction) file(name string) error {
 	if err != nil {
 		return err
 	}
-	clean, err := r.clean(in, d)
+	clean, err := r.clean(ctx, in, d)
 	if err != nil {
 		return err
 	}
@@ -165,34 +175,42 @@ func (r *redaction) file(name string) error {
 }
 
 // clean returns the sanitized transcript, or a refusal. As a capture does, it
-// proves that every reader sees the same run in it (DESIGN D5).
-func (r *redaction) clean(in *input, d *contract.Dialect) ([]byte, error) {
-	out, report, err := r.redactor.Redact(in.transcript, redact.Input{Dialect: d.ID})
-	if err != nil {
-		return nil, &refusal{contract.RedactionFailed, []string{err.Error()}}
+// proves that every reader sees the same run in it (DESIGN D5), and with --ask it
+// asks a person about what it cannot tell.
+func (r *redaction) clean(ctx context.Context, in *input, d *contract.Dialect) ([]byte, error) {
+	what := filepath.Base(in.name)
+	if in.name == "-" {
+		what = "the transcript on stdin"
 	}
-	if report.Status != contract.RedactionPassed {
-		no := &refusal{report.Status, report.Unsure}
-		for _, f := range report.Findings {
-			no.why = append(no.why, f.String())
+	sanitize := func(q *requests.Asker) ([]byte, error) {
+		z := &capture.Sanitizing{Registry: r.registry, Dialect: d, Agent: d.Parser, What: what, Input: redact.Input{Dialect: d.ID}}
+		out, err := z.Do(in.transcript, q)
+		if err != nil {
+			return nil, err
 		}
-		return nil, no
+		if out.Status != contract.RedactionPassed {
+			return nil, &refusal{out.Status, out.Why}
+		}
+		return bytes.Clone(out.Public.Fixture), nil
 	}
-	before, err := capture.Read(in.transcript, d, d.Parser)
-	if err != nil {
-		return nil, &refusal{contract.RedactionReview, []string{"it cannot be read: " + err.Error()}}
+	if r.asks == nil {
+		return sanitize(nil)
 	}
-	after, err := capture.Derive(out, d, d.Parser)
-	if err != nil {
-		return nil, &refusal{contract.RedactionReview, []string{"what is left cannot be read: " + err.Error()}}
+	var clean []byte
+	run := *r.asks
+	run.Run = capture.RunOf(in.transcript, d)
+	err := run.Do(ctx, "redact", func(_ context.Context, q *requests.Asker) (err error) {
+		clean, err = sanitize(q)
+		var no *refusal
+		if errors.As(err, &no) { // a step that comes to its end settles its answers
+			return nil
+		}
+		return err
+	})
+	if err == nil && clean == nil {
+		return sanitize(nil) // says why
 	}
-	if why := capture.ReadAlike(before, after); why != "" {
-		return nil, &refusal{contract.RedactionReview, []string{why}}
-	}
-	if found := leak.NewScanner(nil).Scan(after.Fixture); len(found) > 0 {
-		return nil, &refusal{contract.RedactionFailed, []string{found[0].String()}}
-	}
-	return bytes.Clone(after.Fixture), nil
+	return clean, err
 }
 
 // write puts the transcript into the folder under the input's name.

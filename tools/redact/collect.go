@@ -19,8 +19,12 @@ func (r *run) collect(rec *transcript.Record) {
 	if len(body) == 0 {
 		return
 	}
-	if !r.isJSON(body) {
+	json, why := r.parse(rec, body)
+	if !json {
 		r.names.reserve(string(body))
+		if why != "" {
+			return
+		}
 		if c, ok := completeJSON(string(body)); ok && r.doc.Parse([]byte(c)) == nil {
 			r.walk(r.doc.Root(), r.d.set.Root(), walkContext{src: []byte(c), written: rec.Stream == transcript.Stderr})
 		}

@@ -155,7 +155,7 @@ func (r *run) enumLike(v string) bool {
 	if digits > 10 || v[0] == ' ' || v[0] == '/' || v[0] == '.' || v[len(v)-1] == ' ' || strings.Count(v, " ") > 3 {
 		return false
 	}
-	if strings.Contains(v, "//") || looksLikeID(v) && !isVersion(v) {
+	if strings.Contains(v, "//") || isAddress(v) || isFile(v) || isSlug(v) || isEncodedHome(v) || looksLikeID(v) && !isVersion(v) {
 		return false
 	}
 	return !r.secret(v)

@@ -17,7 +17,7 @@ var extensions = func() map[string]bool {
 
 // roots classify absolute POSIX paths: h home, t temporary, s system.
 var roots = []struct{ prefix, class string }{
-	{"/home", "h"}, {"/Users", "h"}, {"/root", "h"}, {"~", "h"},
+	{"/home", "h"}, {"/Users", "h"}, {"/root", "h"},
 	{"/tmp", "t"}, {"/var/tmp", "t"}, {"/var/folders", "t"}, {"/private/tmp", "t"}, {"/private/var", "t"}, {"/dev/shm", "t"},
 	{"/usr", "s"}, {"/bin", "s"}, {"/sbin", "s"}, {"/etc", "s"}, {"/opt", "s"}, {"/lib", "s"}, {"/lib64", "s"},
 	{"/proc", "s"}, {"/dev", "s"}, {"/sys", "s"}, {"/nix", "s"}, {"/var", "s"}, {"/System", "s"}, {"/Library", "s"}, {"/Applications", "s"},
@@ -40,6 +40,11 @@ func pathAt(s string, i int) int {
 	for end < len(s) && (isPathByte(s[end]) || end == i+1 && s[end] == ':' && end+1 < len(s) && (s[end+1] == '\\' || s[end+1] == '/') && isLetter(s[i])) {
 		end++
 	}
+	if next := userNameEnd(s, i, end); next > end {
+		for end = next; end < len(s) && isPathByte(s[end]); {
+			end++
+		}
+	}
 	for end > i && (s[end-1] == '.' || s[end-1] == '%' || s[end-1] == '+') {
 		end--
 	}
@@ -60,10 +65,12 @@ func isPath(p string) bool {
 		return len(p) > 4 && strings.IndexByte(p[2:], '\\') > 0
 	case len(p) > 3 && isLetter(p[0]) && p[1] == ':' && (p[2] == '\\' || p[2] == '/'):
 		return true
+	case p[0] == '~' && isLetter(p[1]) && strings.IndexByte(p, '/') > 0: // another user's home
+		return true
 	case strings.HasPrefix(p, "~/"), strings.HasPrefix(p, "./"), strings.HasPrefix(p, "../"):
 		return true
 	}
-	return isSlug(p) || isRelative(p)
+	return isSlug(p) || isEncodedHome(p) || isRelative(p)
 }
 
 // isSlug finds home paths whose separators became dashes, as CLIs name their
@@ -87,6 +94,9 @@ func isRelative(p string) bool {
 	}
 	return extension(p) != "" && p[0] != '.' || strings.HasPrefix(p, ".") && strings.IndexByte(p, '/') > 1
 }
+
+// isFile says that a whole value is a path with folders and a known extension.
+func isFile(v string) bool { return strings.ContainsAny(v, `/\\`) && extension(v) != "" }
 
 // extension returns the known file extension of p with its dot, or "".
 func extension(p string) string {
@@ -175,7 +185,7 @@ func (r *run) mapPath(p string) string {
 	if sanitizedPathAt(p, 0) == len(p) {
 		return p
 	}
-	if isSlug(p) {
+	if isSlug(p) || isEncodedHome(p) {
 		return "/h/" + r.names.path(p)
 	}
 	sep, start := "/", ""
@@ -225,6 +235,9 @@ func (r *run) classify(p string) (class, rel string) {
 		return "x", p
 	case p[0] != '/' && p[0] != '~':
 		return "", strings.TrimPrefix(p, "./")
+	}
+	if p[0] == '~' {
+		return "h", p
 	}
 	for _, root := range roots {
 		if _, ok := cutPath(p, root.prefix); ok {

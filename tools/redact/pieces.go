@@ -118,7 +118,7 @@ func (r *run) finish() {
 	for _, t := range g.all {
 		t.joined = t.buf.String()
 		if n := len(t.bounds); !r.in.Hermetic && n >= manyPieces && len(t.joined) < smallPiece*n {
-			r.unsure["a text of a live model came in pieces so small that equal placeholders would spell it"] = true
+			r.doubt("a text of a live model came in pieces so small that equal placeholders would spell it", "")
 		}
 		text := t.flags&(fModel|fVocabulary) != 0
 		switch {

@@ -59,6 +59,9 @@ type Input struct {
 	// PromptOnStdin says that stdin is the prompt as plain text; the sanitized
 	// transcript then refers to the probe's prompt.
 	PromptOnStdin bool
+	// Accepted are reasons of an earlier Report.Unsure that a person has looked
+	// at. What was unclear is replaced all the same.
+	Accepted []string `json:",omitempty"`
 }
 
 // Report is the outcome of one redaction.
@@ -72,6 +75,9 @@ type Report struct {
 	Findings []leak.Finding
 	// Unsure says why a person must look, without any byte of the transcript.
 	Unsure []string
+	// Preview are words of what was unclear, masked like UnknownWords, in the
+	// order of the transcript.
+	Preview []string
 
 	words []string
 }
@@ -112,10 +118,12 @@ type run struct {
 	members  map[string]bool   // names of protocol members, which stay inside payloads too
 	memo     map[string]string // sanitized form of a string
 	tokens   map[string]string // sanitized form of a string token, "" if it stays
+	accounts map[string]bool   // whether a member's name says that its number is the state of an account
 	groups   groups
 	frame    int // number of the record that is being read or written
 	unknowns map[string]bool
 	unsure   map[string]bool
+	preview  []string
 	quiet    bool // do not report unknown words
 	doc      rawjson.Doc
 	intern   map[string]string
@@ -126,12 +134,17 @@ type knownPath struct{ path, class string }
 // Redact returns the sanitized transcript. The error says that the input
 // cannot be redacted at all; whether the result may be published is for the
 // report's status to say: failed and manual_review_required may not.
-func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (*transcript.Transcript, Report, error) {
+func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (clean *transcript.Transcript, rep Report, err error) {
 	d := r.dialects[in.Dialect]
 	if d == nil {
 		return nil, Report{Status: contract.RedactionFailed}, fmt.Errorf("redacting: no dialect %q in families.json", in.Dialect)
 	}
 	s := newRun(d, in, leak.NewScanner(in.Secrets))
+	defer func() {
+		if p := recover(); p != nil {
+			clean, rep, err = nil, Report{Status: contract.RedactionFailed}, s.fault(p)
+		}
+	}()
 	for i := range raw.Records {
 		s.frame = i
 		s.collect(&raw.Records[i])
@@ -161,7 +174,7 @@ func newRun(d *dialect, in Input, scanner *leak.Scanner) *run {
 	s := &run{
 		d: d, lex: d.lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(append(slices.Clip(in.ScenarioTexts), in.Prompt)),
 		survive: map[string]bool{}, written: map[string]bool{}, model: map[string]bool{}, spoken: map[string]bool{}, members: map[string]bool{},
-		memo: map[string]string{}, tokens: map[string]string{}, unknowns: map[string]bool{}, unsure: map[string]bool{}, intern: map[string]string{},
+		memo: map[string]string{}, tokens: map[string]string{}, unknowns: map[string]bool{}, unsure: map[string]bool{}, intern: map[string]string{}, accounts: map[string]bool{},
 	}
 	s.groups.open = map[string]*group{}
 	for _, k := range []knownPath{{in.Cwd, "w"}, {in.Home, "h"}, {in.TempDir, "t"}} {
@@ -183,9 +196,12 @@ func (r *run) report(out *transcript.Transcript) Report {
 	sort.Strings(rep.words)
 	sort.Strings(rep.UnknownWords)
 	for u := range r.unsure {
-		rep.Unsure = append(rep.Unsure, u)
+		if !slices.Contains(r.in.Accepted, u) {
+			rep.Unsure = append(rep.Unsure, u)
+		}
 	}
 	sort.Strings(rep.Unsure)
+	rep.Preview = r.preview
 	switch {
 	case len(rep.Findings) > 0:
 		rep.Status = contract.RedactionFailed

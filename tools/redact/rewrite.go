@@ -21,7 +21,13 @@ func (r *run) rewrite(rec *transcript.Record) {
 	}
 	shift := bytes.Index(line, body)
 	rec.Data, rec.Frame = nil, nil
-	if r.isJSON(body) {
+	json, why := r.parse(rec, body)
+	if why != "" {
+		deviate(rec, rec.Stream == transcript.Stdout && !r.d.plain, transcript.DeviationNotJSON)
+		rec.Data = slices.Concat(line[:shift], []byte(r.deny(rec, body, why)), line[shift+len(body):])
+		return
+	}
+	if json {
 		w := r.writer(body, shift)
 		w.value(r.doc.Root(), r.d.set.Root(), false)
 		r.store(rec, line, shift, len(body), applyBytes(line, shift, len(body), w.edits))
@@ -30,12 +36,6 @@ func (r *run) rewrite(rec *transcript.Record) {
 	deviate(rec, rec.Stream == transcript.Stdout && !r.d.plain, transcript.DeviationNotJSON)
 	out := r.textLine(string(body), rec)
 	rec.Data = slices.Concat(line[:shift], []byte(out), line[shift+len(body):])
-}
-
-// isJSON parses a line. In a plain dialect only an object or array is more
-// than text.
-func (r *run) isJSON(body []byte) bool {
-	return (body[0] == '{' || body[0] == '[' || !r.d.plain) && r.doc.Parse(body) == nil
 }
 
 // store stores a sanitized JSON line as frame or data.
@@ -131,7 +131,7 @@ func (w *writer) value(v rawjson.Value, st paths.State, opaque bool) {
 	case rawjson.String:
 		w.str(v, f)
 	case rawjson.Number:
-		w.number(v, f&fMeasured != 0 || w.depth > 0 && measuredKey(v.Key()))
+		w.number(v, f&fMeasured != 0 || w.depth > 0 && measuredKey(v.Key()) || f&fLiteral == 0 && w.account(v))
 	case rawjson.Array:
 		if f&fEncoded != 0 && w.bytes(v) {
 			return
@@ -213,6 +213,21 @@ func (w *writer) number(v rawjson.Value, measured bool) {
 	w.edits = append(w.edits, edit{start: a, end: b, text: one})
 }
 
+// account says that a number is the state of somebody's account, which the name
+// of its member tells in every dialect.
+func (w *writer) account(v rawjson.Value) bool {
+	k := w.r.key(v, w.src)
+	is, known := w.r.accounts[k]
+	if !known {
+		low := strings.ToLower(k)
+		for _, s := range []string{"account", "balance", "billing", "cost", "credit", "overage", "quota", "usd", "utilization"} {
+			is = is || strings.Contains(low, s)
+		}
+		w.r.accounts[k] = is
+	}
+	return is
+}
+
 // measuredKey knows the members of error bodies that hold times.
 func measuredKey(k string) bool {
 	k = strings.ToLower(k)
@@ -256,7 +271,25 @@ func protocolKey(k string) bool {
 			return false
 		}
 	}
-	return !isSlug(k)
+	return !isSlug(k) && !isAddress(k) && !strings.HasPrefix(k, "mcp__") && !madeKey(k)
+}
+
+// madeKey says that a member's name holds a long run of letters and digits in
+// turns: an identifier that a program made (ses_…), no word with a number in it.
+func madeKey(k string) bool {
+	from, changes := 0, 0
+	for i := 0; i <= len(k); i++ {
+		switch {
+		case i == len(k) || !isAlnum(k[i]):
+			if i-from >= 12 && changes >= 3 {
+				return true
+			}
+			from, changes = i+1, 0
+		case i > from && isDigit(k[i]) != isDigit(k[i-1]):
+			changes++
+		}
+	}
+	return false
 }
 
 // jsonEdits redacts JSON inside a text. With cut the text may end early.

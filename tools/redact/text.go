@@ -134,7 +134,7 @@ func nameEnd(s string, i int) int {
 	j := i
 	for j < len(s) && textClass[s[j]] == nameByte {
 		c := s[j]
-		odd = odd || c == '/' || c == '.' || c == '\\' || c == '~'
+		odd = odd || c == '/' || c == '.' || c == '\\' || c == '~' || c == '%'
 		j++
 	}
 	if odd || j+1 < len(s) && s[j] == ':' && (s[j+1] == '/' || s[j+1] == '\\') {

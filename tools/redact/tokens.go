@@ -167,7 +167,7 @@ func hostLabels(name string) bool {
 
 func isIP(v string) bool {
 	name, _, _ := strings.Cut(v, ":")
-	return strings.Count(name, ".") == 3 && allDigits(name)
+	return strings.Count(name, ".") == 3 && allDigits(name) || v != "" && ipv6At(v, 0) == len(v)
 }
 
 func isEmail(v string) bool {

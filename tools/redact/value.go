@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -52,7 +53,12 @@ func (r *run) alone(s string, depth int) string {
 			return out + strings.Repeat(" ", missing(utf16Len(s), utf16Len(out)))
 		}
 	}
-	return r.padded(s, r.settle(s, r.isWritten(s), depth))
+	written := r.isWritten(s)
+	if written && !r.in.Hermetic && depth >= maxNesting && (firstByte(s) == '{' || firstByte(s) == '[') && isJSONText(s) {
+		r.doubt(fmt.Sprintf("JSON inside strings is more than %d deep", maxNesting), s)
+		written = false
+	}
+	return r.padded(s, r.settle(s, written, depth))
 }
 
 // settle redacts a text until nothing changes: a placeholder can give its
@@ -155,4 +161,9 @@ func (w *writer) bytes(v rawjson.Value) bool {
 	start, end := v.Range()
 	w.edits = append(w.edits, edit{start: start, end: end, text: string(append(out, ']'))})
 	return true
+}
+
+func isJSONText(s string) bool {
+	_, err := rawjson.Parse([]byte(s))
+	return err == nil
 }

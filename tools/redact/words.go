@@ -50,6 +50,11 @@ func (r *run) tokenAt(s string, i int) (int, string) {
 	if end := urlAt(s, i); end > 0 {
 		return end, r.names.get("url", s[i:end])
 	}
+	if isHex(c) {
+		if end := ipv6At(s, i); end > 0 {
+			return end, r.names.get("ip", s[i:end])
+		}
+	}
 	if end := timeAt(s, i); end > 0 {
 		return end, leak.TimePlaceholder
 	}
@@ -172,11 +177,33 @@ func apostrophes(s string, j int) int {
 // numberAt keeps numbers that say nothing about anybody: up to three digits,
 // years, and longer ones beside a word of measure.
 func (r *run) numberAt(s string, i, j int) (int, string) {
+	if end := moneyEnd(s, i, j); end > 0 {
+		return end, r.names.get("num", s[i:end])
+	}
 	year := j-i == 4 && (s[i:i+2] == "19" || s[i:i+2] == "20")
 	if j-i <= 3 || year || j-i <= 7 && measured(s, i, j) {
 		return j, ""
 	}
 	return j, r.names.get("num", s[i:j])
+}
+
+// moneyEnd returns the end of an amount of money, with its groups and fraction,
+// whose first digits are s[i:j]: what somebody has or owes is nobody's business.
+// A single digit behind a dollar sign is a parameter of a shell.
+func moneyEnd(s string, i, j int) int {
+	if !strings.HasSuffix(s[:i], "$") && !strings.HasSuffix(s[:i], "€") && !strings.HasSuffix(s[:i], "£") && !strings.HasSuffix(s[:i], "¥") {
+		return 0
+	}
+	end := j
+	for end+1 < len(s) && (s[end] == '.' || s[end] == ',') && isDigit(s[end+1]) {
+		for end++; end < len(s) && isDigit(s[end]); {
+			end++
+		}
+	}
+	if end == i+1 {
+		return 0
+	}
+	return end
 }
 
 // measures are the words beside which a longer number counts something:
@@ -296,6 +323,7 @@ func (r *run) secretRanges(s string) []edit {
 			from += n + len(t)
 		}
 	}
+	found = appendForeignRanges(found, s)
 	sort.SliceStable(found, func(i, j int) bool { return found[i].start < found[j].start })
 	var out []edit
 	at := 0

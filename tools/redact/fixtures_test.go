@@ -1,0 +1,79 @@
+package redact_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+)
+
+// olderRules is how many ACP fixtures hold names of modes and commands that the
+// rules of today replace.
+const olderRules = 36
+
+// Redacting a committed fixture again changes no byte of it: rules that would
+// give other bytes need another redact.Version.
+func TestCommittedFixturesStay(t *testing.T) {
+	f, v := registry(t)
+	r, err := redact.New(f, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join("..", "..")
+	done := map[string]bool{}
+	var changed []string
+	err = filepath.WalkDir(filepath.Join(root, "observations"), func(p string, e fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(p, ".observation.json") {
+			return err
+		}
+		var o struct {
+			Extensions struct{ Dialect, Fixture, Provider string }
+		}
+		if err := json.Unmarshal(read(t, p), &o); err != nil {
+			return err
+		}
+		x := o.Extensions
+		if done[x.Dialect+x.Fixture] {
+			return nil
+		}
+		done[x.Dialect+x.Fixture] = true
+		b, err := os.ReadFile(filepath.Join(root, x.Fixture))
+		if err != nil {
+			return err
+		}
+		raw, err := transcript.ReadSanitized(bytes.NewReader(b))
+		if err != nil {
+			return err
+		}
+		clean, _, err := r.Redact(raw, redact.Input{Dialect: x.Dialect, Hermetic: x.Provider == string(contract.ProviderEmulated)})
+		if err != nil {
+			return err
+		}
+		var again bytes.Buffer
+		if err := clean.WriteSanitized(&again); err != nil {
+			return err
+		}
+		if !bytes.Equal(again.Bytes(), b) {
+			n := 0
+			for n < len(b) && n < again.Len() && b[n] == again.Bytes()[n] {
+				n++
+			}
+			changed = append(changed, fmt.Sprintf("%s changes at byte %d: %.60q becomes %.60q", x.Fixture, n, b[n:], again.Bytes()[n:]))
+		}
+		return nil
+	})
+	if len(changed) > olderRules {
+		t.Errorf("%d fixtures change:\n%s", len(changed), strings.Join(changed, "\n"))
+	}
+	if err != nil || len(done) < 100 {
+		t.Fatalf("%d fixtures: %v", len(done), err)
+	}
+}
