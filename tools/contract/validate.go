@@ -26,20 +26,58 @@ func Validate(kind RecordKind, file string, data []byte) []Problem {
 // of another schema_version is migrated first, and the problems are those of
 // the migrated record.
 func (v *Validator) Validate(kind RecordKind, file string, data []byte) []Problem {
-	_, findings, _ := v.check(kind, data)
+	_, findings, _, _ := v.check(kind, data)
 	return problemsOf(file, findings)
+}
+
+// Checked is a record that was checked alone.
+type Checked struct {
+	place    string
+	record   any // a pointer as newRecord makes it; nil where the text gives none
+	findings []finding
+	clean    bool // no member has a wrong type
+	digest   Digest
+}
+
+// Check checks one record alone, for callers that need several of: its
+// problems, its content, its hash, and its problems in its registry. It reads
+// the text once.
+func (v *Validator) Check(kind RecordKind, place string, data []byte) *Checked {
+	c := &Checked{place: place, digest: Sum(data)}
+	_, c.findings, c.record, c.clean = v.check(kind, data)
+	return c
+}
+
+// Digest returns the hash of the record's text.
+func (c *Checked) Digest() Digest { return c.digest }
+
+// OK reports whether the record alone has nothing but warnings.
+func (c *Checked) OK() bool { return c.clean && !HasErrors(problemsOf(c.place, c.findings)) }
+
+// In returns what ValidateIn does. It may be called once.
+func (c *Checked) In(r Resolver) []Problem {
+	findings := c.findings
+	if c.record != nil {
+		found := crossFindings(r, c.place, c.record)
+		findings = append(slices.Clone(findings), withoutCovered(found, slices.Clone(findings))...)
+	}
+	return problemsOf(c.place, findings)
+}
+
+// RecordOf returns a checked record, which is shared and must not be changed;
+// nil if it is of another kind or not OK.
+func RecordOf[T any](c *Checked) *T {
+	if out, is := c.record.(*T); is && c.OK() {
+		return out
+	}
+	return nil
 }
 
 // ValidateIn checks a record alone and against the rest of its registry.
 // place is the record's place. It returns every problem at once, sorted: a
 // record with one fault is still checked for the others.
 func (v *Validator) ValidateIn(r Resolver, kind RecordKind, place string, data []byte) []Problem {
-	text, findings, readable := v.check(kind, data)
-	if record := newRecord(kind); readable && record != nil && unmarshalTolerant(text, record) {
-		found := crossFindings(r, place, record)
-		findings = append(findings, withoutCovered(found, slices.Clone(findings))...)
-	}
-	return problemsOf(place, findings)
+	return v.Check(kind, place, data).In(r)
 }
 
 // Decode checks one record and reads it into a struct, with the
@@ -52,10 +90,13 @@ func Decode[T any](v *Validator, file string, data []byte) (*T, []Problem) {
 	if !ok {
 		return out, problemsOf(file, []finding{{"RECORD-KIND", "", fmt.Sprintf("%T is not a record type", out)}})
 	}
-	text, findings, _ := v.check(kind, data)
+	text, findings, record, clean := v.check(kind, data)
 	problems := problemsOf(file, findings)
 	if HasErrors(problems) {
 		return out, problems
+	}
+	if made, is := record.(*T); is && clean {
+		return made, problems
 	}
 	if err := json.Unmarshal(text, out); err != nil {
 		return out, append(problems, problemsOf(file, []finding{{"SCHEMA-OTHER", "", err.Error()}})...)
@@ -64,40 +105,49 @@ func Decode[T any](v *Validator, file string, data []byte) (*T, []Problem) {
 	return out, problems
 }
 
-// check returns what is wrong with one record and the record's text, which is
-// data unless the record was migrated. readable says that the text is a JSON
-// object of the version that this program reads.
-func (v *Validator) check(kind RecordKind, data []byte) (text []byte, findings []finding, readable bool) {
+// check returns what is wrong with one record, the record's text, which is
+// data unless the record was migrated, and the record as newRecord makes it:
+// nil where the kind has no struct, or the text is no JSON object of the version
+// that this program reads, or a member refuses its content. clean says that no
+// member had a wrong type.
+func (v *Validator) check(kind RecordKind, data []byte) (text []byte, findings []finding, made any, clean bool) {
 	s, err := schemaOf(kind)
 	if err != nil {
 		code := "SCHEMA-OTHER"
 		if schemaMissing(err) {
 			code = "RECORD-KIND"
 		}
-		return data, []finding{{code, "", err.Error()}}, false
+		return data, []finding{{code, "", err.Error()}}, nil, false
 	}
 	record, findings, ok := decode(kind, data)
 	if !ok {
-		return data, findings, false
+		return data, findings, nil, false
 	}
 	object, isObject := record.(map[string]any)
 	if isObject {
 		migrated, why := v.Migrations.apply(kind, object)
 		if why != "" {
-			return data, append(findings, finding{"SCHEMA-VERSION", "/schema_version", why}), false
+			return data, append(findings, finding{"SCHEMA-VERSION", "/schema_version", why}), nil, false
 		}
 		if v.Migrations.any(kind) {
 			if data, err = json.Marshal(migrated); err != nil {
-				return nil, append(findings, finding{"SCHEMA-VERSION", "", err.Error()}), false
+				return nil, append(findings, finding{"SCHEMA-VERSION", "", err.Error()}), nil, false
 			}
 			record = migrated
 		}
 	}
 	findings = append(findings, withoutCovered(s.check(record), slices.Clone(findings))...)
-	if isObject {
-		findings = append(findings, withoutCovered(recordFindings(kind, data), slices.Clone(findings))...)
+	if !isObject {
+		return data, findings, nil, false
 	}
-	return data, findings, isObject
+	if made = newRecord(kind); made == nil {
+		return data, findings, nil, false
+	}
+	tolerable, clean := unmarshalTolerant(data, made)
+	if !tolerable {
+		return data, findings, nil, false
+	}
+	return data, append(findings, withoutCovered(recordFindings(kind, made), slices.Clone(findings))...), made, clean
 }
 
 // withoutCovered drops what was found at or below a place about which
@@ -130,7 +180,7 @@ func problemsOf(file string, findings []finding) []Problem {
 }
 
 // recordFindings applies the rules of one kind that its schema cannot say.
-func recordFindings(kind RecordKind, record []byte) []finding {
+func recordFindings(kind RecordKind, record any) []finding {
 	rules, ok := recordRules[kind]
 	if !ok {
 		return nil
@@ -147,31 +197,27 @@ func (c *checker) report(code, pointer, format string, args ...any) {
 	c.findings = append(c.findings, finding{code, pointer, fmt.Sprintf(format, args...)})
 }
 
-// rulesFor turns rules over a struct into rules over a record's text. Members
-// of a wrong type, which the schema reports, are empty in the struct.
-func rulesFor[T any](check func(*checker, *T)) func(*checker, []byte) {
-	return func(c *checker, record []byte) {
-		if v := new(T); unmarshalTolerant(record, v) {
-			check(c, v)
-		}
-	}
+// rulesFor turns rules over a struct into rules over any record. Members of a
+// wrong type, which the schema reports, are empty in the struct.
+func rulesFor[T any](check func(*checker, *T)) func(*checker, any) {
+	return func(c *checker, record any) { check(c, record.(*T)) }
 }
 
 // unmarshalTolerant reads a record with its defaults although some members
-// have a wrong type; false if a member refuses its content altogether. Both
-// are the schema's to report.
-func unmarshalTolerant(text []byte, v any) bool {
+// have a wrong type, and then it is not clean; not tolerable if a member refuses
+// its content altogether. Both are the schema's to report.
+func unmarshalTolerant(text []byte, v any) (tolerable, clean bool) {
 	err := json.Unmarshal(text, v)
 	var wrong *json.UnmarshalTypeError
 	if err != nil && !errors.As(err, &wrong) {
-		return false
+		return false, false
 	}
 	setDefaults(v)
-	return true
+	return true, err == nil
 }
 
 // recordRules holds the second pass of each kind.
-var recordRules = map[RecordKind]func(*checker, []byte){
+var recordRules = map[RecordKind]func(*checker, any){
 	KindObservation:    rulesFor(checkObservation),
 	KindSourceEvidence: rulesFor(checkSourceEvidence),
 	KindShape:          rulesFor(checkShape),

@@ -24,6 +24,7 @@ import (
 // "x-rule" on a subschema names the rule that its failures break.
 type schema struct {
 	compiled *jsonschema.Schema
+	quick    *quick
 	docs     map[string]any // by $id: the schema and those it refers to
 }
 
@@ -80,7 +81,7 @@ func compileSchema(id string, text []byte, read func(name string) ([]byte, error
 	if err != nil {
 		return nil, fmt.Errorf("compiling schema %s: %w", id, err)
 	}
-	return &schema{compiled: compiled, docs: docs}, nil
+	return &schema{compiled: compiled, quick: newQuick(compiled), docs: docs}, nil
 }
 
 // schemaFault says where a schema is no JSON Schema, and why, in one line.
@@ -100,6 +101,9 @@ func schemaFault(err error) (pointer, message string) {
 
 // check returns every way in which v breaks the schema.
 func (s *schema) check(v any) []finding {
+	if s.quick.check(s.compiled, v) == fits {
+		return nil
+	}
 	err := s.compiled.Validate(v)
 	if err == nil {
 		return nil

@@ -39,7 +39,19 @@ type Records struct {
 
 // Load reads the records of a registry.
 func Load(reg *store.Registry) (*Records, error) {
-	r := &Records{Agents: &contract.AgentsFile{}}
+	obs, err := reg.Observations("")
+	if err != nil {
+		return nil, err
+	}
+	return LoadAround(reg, obs)
+}
+
+// LoadAround is Load for a caller that has read the observations.
+func LoadAround(reg *store.Registry, obs []store.Observed) (*Records, error) {
+	r := &Records{Agents: &contract.AgentsFile{}, Observations: obs}
+	for i := range obs { // whoever read them may have filled in the specification's default, or not
+		obs[i].ParserReplay.Status = cmp.Or(obs[i].ParserReplay.Status, contract.ReplayNotRun)
+	}
 	if err := reg.ReadJSON(store.AgentsFile, r.Agents); err != nil {
 		return nil, err
 	}
@@ -51,9 +63,6 @@ func Load(reg *store.Registry) (*Records, error) {
 		}
 	}
 	var err error
-	if r.Observations, err = reg.Observations(""); err != nil {
-		return nil, err
-	}
 	r.Statements, err = reg.Statements("")
 	return r, err
 }

@@ -81,6 +81,11 @@ func Check(reg *store.Registry) (want []byte, same bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	return r.Check(reg)
+}
+
+// Check is the package's Check for records that were read already.
+func (r *Records) Check(reg *store.Registry) (want []byte, same bool, err error) {
 	m, err := Build(r)
 	if err != nil {
 		return nil, false, err

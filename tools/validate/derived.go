@@ -19,7 +19,7 @@ import (
 // fixture gives.
 func (v *validation) observation(f string, o *contract.Observation) error {
 	x := &o.Extensions
-	v.named[o.Shape.Path], v.named[x.Fixture] = true, true
+	v.note(func() { v.named[o.Shape.Path], v.named[x.Fixture] = true, true })
 	d, err := v.res.derive(x.Fixture, x.Dialect, o.Agent)
 	if err != nil {
 		v.report("OBS-DERIVED", f, "/extensions/fixture", "the fixture cannot be read again: %v", err)
@@ -29,7 +29,7 @@ func (v *validation) observation(f string, o *contract.Observation) error {
 		{"OBS-DERIVED", f, "/parser_replay/golden", capture.AdapterOpenDesign, o.ParserReplay.Golden},
 		{"OBS-DERIVED", f, "/extensions/reference_golden", capture.AdapterReference, x.ReferenceGolden},
 	} {
-		v.named[g.place] = true
+		v.note(func() { v.named[g.place] = true })
 		if err := v.golden(g, d.Goldens[g.adapter]); err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (v *validation) whole() error {
 	if contract.HasErrors(v.result.Problems) {
 		return nil // the matrix of broken records says nothing
 	}
-	return v.matrix()
+	return v.matrix(obs)
 }
 
 // observations returns the readable observations; the others have their own
@@ -152,15 +152,14 @@ func (v *validation) whole() error {
 func (v *validation) observations() ([]store.Observed, error) {
 	var out []store.Observed
 	for _, f := range v.files {
-		if kind, ok := contract.KindOf(f); !ok || kind != contract.KindObservation {
+		if !isObservation(f) {
 			continue
 		}
-		b, err := v.reg.ReadFile(f)
+		c, err := v.res.checked(f)
 		if err != nil {
 			return nil, err
 		}
-		o, problems := contract.Decode[contract.Observation](&v.res.validator, f, b)
-		if !contract.HasErrors(problems) {
+		if o := contract.RecordOf[contract.Observation](c); o != nil {
 			out = append(out, store.Observed{Path: f, Observation: *o})
 		}
 	}
@@ -243,8 +242,12 @@ func (v *validation) coverage(obs []store.Observed) {
 	}
 }
 
-func (v *validation) matrix() error {
-	want, same, err := matrix.Check(v.reg)
+func (v *validation) matrix(obs []store.Observed) error {
+	records, err := matrix.LoadAround(v.reg, obs)
+	if err != nil {
+		return err
+	}
+	want, same, err := records.Check(v.reg)
 	if err != nil || same {
 		return err
 	}

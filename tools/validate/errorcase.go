@@ -13,9 +13,9 @@ import (
 func (v *validation) errorCase(f string, e *contract.ErrorCase, have []byte) error {
 	x := &e.Extensions
 	run := errorcase.RunOfCase(e)
-	v.cased[x.Fixture+" "+e.Agent] = true
+	v.note(func() { v.cased[x.Fixture+" "+e.Agent] = true })
 	if x.Observation != "" {
-		v.cased[x.Observation] = true
+		v.note(func() { v.cased[x.Observation] = true })
 		o, err := v.res.Observation(x.Observation)
 		if err != nil {
 			return nil // the reference has been reported

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -17,7 +18,7 @@ import (
 )
 
 // resolver answers contract.Resolver over a store, with a cache: every
-// observation asks for the same few files.
+// observation asks for the same few files. It is safe for concurrent use.
 type resolver struct {
 	reg       *store.Registry
 	validator contract.Validator
@@ -28,21 +29,32 @@ type resolver struct {
 	policy    contract.Policy
 	probes    map[string]bool
 	claimed   map[contract.Digest]string
-	digests   map[string]result[contract.Digest]
-	shapes    map[string]result[contract.ShapeFacts]
-	derived   map[string]result[*capture.Derived]
+	digests   memo[contract.Digest]
+	shapes    memo[contract.ShapeFacts]
+	derived   memo[*capture.Derived]
+	printed   memo[streams]
+	records   memo[*contract.Checked]
 	fixtures  map[contract.Digest][]string
 }
 
-type result[T any] struct {
-	value T
-	err   error
+// memo keeps what was found out, by place. Two that ask at once wait for one
+// answer.
+type memo[T any] struct{ found sync.Map }
+
+func (m *memo[T]) get(key string, find func() (T, error)) (T, error) {
+	once, ok := m.found.Load(key)
+	if !ok {
+		once, _ = m.found.LoadOrStore(key, sync.OnceValues(find))
+	}
+	return once.(func() (T, error))()
 }
+
+// streams tells what a CLI printed on.
+type streams struct{ stdout, stderr bool }
 
 func newResolver(reg *store.Registry) *resolver {
 	r := &resolver{
 		reg: reg, agents: &contract.AgentsFile{}, families: &contract.Families{}, probes: map[string]bool{}, claimed: map[contract.Digest]string{},
-		digests: map[string]result[contract.Digest]{}, shapes: map[string]result[contract.ShapeFacts]{}, derived: map[string]result[*capture.Derived]{},
 		fixtures: map[contract.Digest][]string{},
 	}
 	// What cannot be read here is reported by the checks of that file itself.
@@ -93,7 +105,14 @@ func (r *resolver) HasProbe(id string) bool { return r.probes[id] }
 
 // FileDigest implements contract.Resolver.
 func (r *resolver) FileDigest(place string) (contract.Digest, error) {
-	return cached(r.digests, place, func() (contract.Digest, error) {
+	if isObservation(place) {
+		c, err := r.checked(place)
+		if err != nil {
+			return "", err
+		}
+		return c.Digest(), nil
+	}
+	return r.digests.get(place, func() (contract.Digest, error) {
 		b, err := r.read(place)
 		if err != nil {
 			return "", err
@@ -112,7 +131,7 @@ func (r *resolver) read(place string) ([]byte, error) {
 
 // Shape implements contract.Resolver.
 func (r *resolver) Shape(place string) (contract.ShapeFacts, error) {
-	return cached(r.shapes, place, func() (contract.ShapeFacts, error) {
+	return r.shapes.get(place, func() (contract.ShapeFacts, error) {
 		b, err := r.read(place)
 		if err != nil {
 			return contract.ShapeFacts{}, err
@@ -141,15 +160,14 @@ func (r *resolver) Fixture(place string, f contract.ProtocolFamily, dialect stri
 	if d.Dialect.ProtocolFamily != f {
 		return contract.FixtureFacts{}, fmt.Errorf("dialect %q is of %s, not of %s", dialect, d.Dialect.ProtocolFamily, f)
 	}
-	t, err := r.transcript(place)
-	if err != nil {
-		return contract.FixtureFacts{}, err
-	}
-	return contract.FixtureFacts{
-		Shape:     d.Shape,
-		HasStdout: len(t.Bytes(transcript.CLIToServer, transcript.Stdout)) > 0,
-		HasStderr: len(t.Bytes(transcript.CLIToServer, transcript.Stderr)) > 0,
-	}, nil
+	p, err := r.printed.get(place, func() (streams, error) {
+		t, err := r.transcript(place)
+		if err != nil {
+			return streams{}, err
+		}
+		return streams{len(t.Bytes(transcript.CLIToServer, transcript.Stdout)) > 0, len(t.Bytes(transcript.CLIToServer, transcript.Stderr)) > 0}, nil
+	})
+	return contract.FixtureFacts{Shape: d.Shape, HasStdout: p.stdout, HasStderr: p.stderr}, err
 }
 
 // ClaimedBy implements contract.Resolver.
@@ -157,15 +175,31 @@ func (r *resolver) ClaimedBy(sig contract.Digest) string { return r.claimed[sig]
 
 // Observation implements contract.Resolver.
 func (r *resolver) Observation(place string) (*contract.Observation, error) {
-	b, err := r.read(place)
+	c, err := r.checked(place)
 	if err != nil {
 		return nil, err
 	}
-	o, problems := contract.Decode[contract.Observation](&r.validator, place, b)
-	if contract.HasErrors(problems) {
-		return nil, errors.New("it is not a valid observation")
+	if o := contract.RecordOf[contract.Observation](c); o != nil {
+		return o, nil
 	}
-	return o, nil
+	return nil, errors.New("it is not a valid observation")
+}
+
+func isObservation(place string) bool {
+	kind, ok := contract.KindOf(place)
+	return ok && kind == contract.KindObservation
+}
+
+// checked reads and checks an observation: its evidence, its error case and the
+// rules about the whole ask for it again.
+func (r *resolver) checked(place string) (*contract.Checked, error) {
+	return r.records.get(place, func() (*contract.Checked, error) {
+		b, err := r.read(place)
+		if err != nil {
+			return nil, err
+		}
+		return r.validator.Check(contract.KindObservation, place, b), nil
+	})
 }
 
 // Evidence implements contract.Resolver.
@@ -220,7 +254,7 @@ func (r *resolver) transcript(place string) (*transcript.Transcript, error) {
 
 // derive makes everything that follows from a fixture.
 func (r *resolver) derive(place, dialect, agent string) (*capture.Derived, error) {
-	return cached(r.derived, place+"\x00"+dialect+"\x00"+agent, func() (*capture.Derived, error) {
+	return r.derived.get(place+"\x00"+dialect+"\x00"+agent, func() (*capture.Derived, error) {
 		t, err := r.transcript(place)
 		if err != nil {
 			return nil, err
@@ -232,13 +266,4 @@ func (r *resolver) derive(place, dialect, agent string) (*capture.Derived, error
 		}
 		return nil, fmt.Errorf("registry/families.json has no dialect %q", strings.ToValidUTF8(dialect, "?"))
 	})
-}
-
-func cached[T any](m map[string]result[T], key string, make func() (T, error)) (T, error) {
-	if r, ok := m[key]; ok {
-		return r.value, r.err
-	}
-	v, err := make()
-	m[key] = result[T]{v, err}
-	return v, err
 }

@@ -15,7 +15,7 @@ import (
 // what its fixture gives. Other source evidence has no fixture.
 func (v *validation) source(f string, s *contract.SourceEvidence) error {
 	x := &s.Extensions
-	v.named[s.DerivedShape.Path], v.named[x.Fixture] = true, true
+	v.note(func() { v.named[s.DerivedShape.Path], v.named[x.Fixture] = true, true })
 	if x.Fixture == "" {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (v *validation) source(f string, s *contract.SourceEvidence) error {
 		v.report("SRC-DERIVED", f, "/extensions/fixture", "the fixture cannot be read again: %v", err)
 		return nil
 	}
-	v.sources = append(v.sources, store.Sourced{Path: f, SourceEvidence: *s})
+	v.note(func() { v.sources = append(v.sources, store.Sourced{Path: f, SourceEvidence: *s}) })
 	openDesign := ""
 	if x.ParserReplay != nil {
 		openDesign = x.ParserReplay.Golden
@@ -33,7 +33,7 @@ func (v *validation) source(f string, s *contract.SourceEvidence) error {
 		{"SRC-DERIVED", f, "/extensions/parser_replay/golden", capture.AdapterOpenDesign, openDesign},
 		{"SRC-DERIVED", f, "/extensions/reference_golden", capture.AdapterReference, x.ReferenceGolden},
 	} {
-		v.named[g.place] = true
+		v.note(func() { v.named[g.place] = true })
 		if err := v.golden(g, d.Goldens[g.adapter]); err != nil {
 			return err
 		}

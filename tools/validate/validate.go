@@ -7,8 +7,11 @@ package validate
 import (
 	"fmt"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
@@ -35,10 +38,12 @@ func Run(reg *store.Registry, places []string) (*Result, error) {
 	}
 	for _, f := range v.files {
 		v.result.Checked[folderOf(f)]++
-		if err := v.file(f); err != nil {
-			return nil, err
-		}
 	}
+	if err := each(v.files, v.file); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(v.stated, func(a, b store.Stated) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(v.sources, func(a, b store.Sourced) int { return strings.Compare(a.Path, b.Path) })
 	if v.all {
 		if err := v.whole(); err != nil {
 			return nil, err
@@ -66,6 +71,8 @@ type validation struct {
 	files  []string
 	all    bool // the whole registry
 	result *Result
+	// mu guards what follows and the problems: files are checked in parallel.
+	mu sync.Mutex
 	// named are the files that some record names.
 	named map[string]bool
 	// pinned are the observations that an evidence record pins.
@@ -114,11 +121,43 @@ func (v *validation) report(code, file, pointer, format string, args ...any) {
 	if r, ok := contract.RuleOf(code); ok {
 		p.Severity, p.Hint = r.Severity, r.Action
 	}
-	v.result.Problems = append(v.result.Problems, p)
+	v.note(func() { v.result.Problems = append(v.result.Problems, p) })
+}
+
+// note changes what all files share.
+func (v *validation) note(change func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	change()
+}
+
+// each does something with every file, on all processors. The error is that of
+// the first file that has one.
+func each(files []string, do func(string) error) error {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	errs := make([]error, len(files))
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				errs[i] = do(files[i])
+			}
+		})
+	}
+	workers.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // file checks one file by what its place says it is.
 func (v *validation) file(f string) error {
+	if isObservation(f) {
+		return v.observed(f)
+	}
 	b, err := v.reg.ReadFile(f)
 	if err != nil {
 		return err
@@ -149,30 +188,43 @@ func (v *validation) probeFile(f string) {
 	v.report("PROBE-FILES", f, "", "a probe has no such file")
 }
 
+// observed checks an observation by itself and against the others.
+func (v *validation) observed(f string) error {
+	c, err := v.res.checked(f)
+	if err != nil {
+		return err
+	}
+	v.judge(c)
+	if o := contract.RecordOf[contract.Observation](c); o != nil {
+		return v.observation(f, o)
+	}
+	return nil
+}
+
+// judge collects what is wrong with a record alone and in its registry.
+func (v *validation) judge(c *contract.Checked) {
+	problems := c.In(v.res)
+	v.note(func() { v.result.Problems = append(v.result.Problems, problems...) })
+}
+
 // record checks a record by itself and against the others.
 func (v *validation) record(kind contract.RecordKind, f string, b []byte) error {
-	problems := v.res.validator.ValidateIn(v.res, kind, f, b)
-	v.result.Problems = append(v.result.Problems, problems...)
-	if contract.HasErrors(contract.Validate(kind, f, b)) {
-		return nil
+	c := v.res.validator.Check(kind, f, b)
+	v.judge(c)
+	if e := contract.RecordOf[contract.Evidence](c); e != nil {
+		v.note(func() {
+			if e.Kind == contract.EvidenceCapture {
+				v.pinned[e.Observation.Path] = true
+			} else {
+				v.stated = append(v.stated, store.Stated{Path: f, Evidence: *e})
+			}
+		})
 	}
-	switch kind {
-	case contract.KindObservation:
-		o, _ := contract.Decode[contract.Observation](&v.res.validator, f, b)
-		return v.observation(f, o)
-	case contract.KindEvidence:
-		e, _ := contract.Decode[contract.Evidence](&v.res.validator, f, b)
-		if e.Kind == contract.EvidenceCapture {
-			v.pinned[e.Observation.Path] = true
-		} else {
-			v.stated = append(v.stated, store.Stated{Path: f, Evidence: *e})
-		}
-	case contract.KindSourceEvidence:
-		s, _ := contract.Decode[contract.SourceEvidence](&v.res.validator, f, b)
+	if s := contract.RecordOf[contract.SourceEvidence](c); s != nil {
 		return v.source(f, s)
-	case contract.KindErrorCase:
-		e, _ := contract.Decode[contract.ErrorCase](&v.res.validator, f, b)
-		v.named[e.Extensions.Fixture] = true
+	}
+	if e := contract.RecordOf[contract.ErrorCase](c); e != nil {
+		v.note(func() { v.named[e.Extensions.Fixture] = true })
 		return v.errorCase(f, e, b)
 	}
 	return nil
