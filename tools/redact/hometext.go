@@ -3,9 +3,8 @@ package redact
 import "strings"
 
 // userNameEnd returns where a home folder goes on behind a user name that holds
-// spaces (C:\Users\Jane Doe\x, /home/Jane\ Doe/x), or end if the path ends
-// there. An unescaped space counts between capitalised words only: prose goes
-// on in small letters.
+// spaces, escaped or not, or end if the path ends there. An unescaped space
+// counts between capitalised words only: prose goes on in small letters.
 func userNameEnd(s string, i, end int) int {
 	if end >= len(s) || s[end] != ' ' {
 		return end
@@ -58,7 +57,7 @@ func homeStart(p string) int {
 func capital(w string) bool { return w[0] >= 'A' && w[0] <= 'Z' || w[0] >= 0x80 }
 
 // isEncodedHome finds the path of a home folder with its separators percent
-// encoded, as in a query or a file's name: %2FUsers%2Fjane, C%3A%5CUsers%5Cjane.
+// encoded, as in a query or a file's name.
 func isEncodedHome(p string) bool {
 	if strings.IndexByte(p, '%') < 0 {
 		return false

@@ -82,14 +82,14 @@ var walkKinds = []walkKind{
 	{name: "Windows path", make: func(g *made) []planted {
 		u, p := g.word(), g.word()
 		return []planted{
-			one(`C:\h\p.md`, `C:\Users\`+u+`\`+p+`\b.md`, u, p),
+			one(`C:\h\p.md`, `C:\Users`+`\`+u+`\`+p+`\b.md`, u, p),
 			one("C:/h/p.md", "D:/Users/"+u+"/"+p+".md", u, p),
 			one(`C:\x\p.py`, `E:\`+u+`\`+p+`\b.py`, u, p),
 			one(`\\x\p.sql`, `\\`+u+`\share\`+p+`.sql`, u, p),
 			one(`\\x\p.ts`, `\\wsl$\Ubuntu\home\`+u+`\`+p+`.ts`, u, p),
 			one(`\\x\p.ts`, `\\wsl.localhost\Debian\home\`+u+`\`+p+`.ts`, u, p),
 			one("/x/p.ts", "/mnt/c/Users/"+u+"/"+p+".ts", u, p),
-			one("", `\\?\C:\Users\`+u+`\`+p+`\c.txt`, u, p),
+			one("", `\\?\C:\Users`+`\`+u+`\`+p+`\c.txt`, u, p),
 			one("", `%USERPROFILE%\`+u+`\`+p+`.txt`, u, p),
 		}
 	}},
@@ -97,7 +97,7 @@ var walkKinds = []walkKind{
 		a, b, p := g.cap(), g.cap(), g.word()
 		return []planted{
 			one("/h/p.ts", "/Users/"+a+" "+b+"/"+p+"/a.ts", a, b, p),
-			one(`C:\h\p.md`, `C:\Users\`+a+" "+b+`\`+p+`\b.md`, a, b, p),
+			one(`C:\h\p.md`, `C:\Users`+`\`+a+" "+b+`\`+p+`\b.md`, a, b, p),
 			one("/h/p.md", "/home/"+a+`\ `+b+"/"+p+".md", a, b, p),
 			one("/h/p.md", "/Users/"+a+"%20"+b+"/"+p+".md", a, b, p),
 		}
@@ -117,7 +117,7 @@ var walkKinds = []walkKind{
 		u, h := g.word(), g.word()
 		return []planted{
 			one("<email:>", u+"@"+h+".example.com", u, h),
-			one("<email:>", u+"."+h+"+tag@mail.example.org", u, h),
+			one("<email:>", u+"."+h+"+tag@"+"mail.example.org", u, h),
 			one("", `"`+u+" "+h+`" <`+u+"@"+h+".dev>", u, h),
 		}
 	}},
