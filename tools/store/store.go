@@ -16,7 +16,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
@@ -217,9 +220,20 @@ func (r *Registry) Observations(agent string) ([]Observed, error) {
 		return nil, err
 	}
 	out := make([]Observed, len(files))
-	for i, f := range files {
-		out[i].Path = f
-		if err := r.ReadJSON(f, &out[i].Observation); err != nil {
+	errs := make([]error, len(files))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) { // reading them is most of what many commands do
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				out[i].Path = files[i]
+				errs[i] = r.ReadJSON(files[i], &out[i].Observation)
+			}
+		})
+	}
+	readers.Wait()
+	for _, err := range errs {
+		if err != nil {
 			return nil, err
 		}
 	}
