@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
@@ -112,6 +112,8 @@ func (w *world) edit(rel, from, to string) {
 type command struct {
 	*exec.Cmd
 	w *world
+	// peak is the most memory in bytes that the program of a run used.
+	peak int64
 }
 
 func (w *world) command(args ...string) *command {
@@ -159,16 +161,40 @@ func (c *command) finish() (code int, stdout, stderr string) {
 func (c *command) run(want int) (stdout, stderr string) {
 	c.w.t.Helper()
 	must(c.w.t, c.Start())
+	stop := c.watchMemory()
 	code, stdout, stderr := c.finish()
+	stop()
 	if code != want {
 		c.w.t.Fatalf("%s: exit code %d, want %d; it said\n%s%s", strings.Join(c.Args[1:], " "), code, want, stdout, stderr)
 	}
 	return stdout, stderr
 }
 
-// maxRSS returns the most memory in bytes that the finished program, or one of
-// the processes that it waited for, ever used.
-func (c *command) maxRSS() int64 { return c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10 }
+// watchMemory reads the high-water mark of the started program until stop. The
+// kernel's own account of a finished child will not do: it begins with what the
+// process that forked it had, which is this test's.
+func (c *command) watchMemory() (stop func()) {
+	status := "/proc/" + strconv.Itoa(c.Process.Pid) + "/status"
+	done, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			b, _ := os.ReadFile(status)
+			if _, rest, found := strings.Cut(string(b), "VmHWM:"); found {
+				kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+				c.peak = max(c.peak, kib<<10)
+			}
+			select {
+			case <-tick.C:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-watched }
+}
 
 // observations counts the records of each probe.
 func (w *world) observations() map[string]int {

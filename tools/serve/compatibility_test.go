@@ -35,7 +35,7 @@ func TestInstalled(t *testing.T) {
 	w.install(t, "codex", "codex-cli 0.144.0")
 	w.install(t, "claude", "99.0.0 (Claude Code)")
 	w.install(t, "qwen", "no version at all")
-	want := map[string]string{"codex": "0.144.0 version_range_verified allow", "claude": "99.0.0 unknown warn", "qwen": "- unknown warn", "gemini": "- unknown warn"}
+	want := map[string]string{"codex": "0.144.0 version_range_verified allow", "claude": "99.0.0 newer_than_verified warn", "qwen": "- unknown warn", "gemini": "- unknown warn"}
 	for agent, text := range want {
 		d := dto(t, w.get("/api/agents/"+agent+"/cli-compatibility?probe=0", nil))
 		if got := line(&d); got != text {
