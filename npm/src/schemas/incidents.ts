@@ -78,6 +78,10 @@ export interface Incidents {
      */
     signals?: string[];
     /**
+     * What the captures have to do with the incident, where that is not plain.
+     */
+    note?: string;
+    /**
      * Why no capture shows it; then agent, probe, profile, from, to and verdict are absent.
      */
     reason?: string;
