@@ -19,14 +19,24 @@ func main() {
 	if harness.SuperviseMain() {
 		return
 	}
+	os.Exit(run(surroundings()))
+}
+
+// run runs one command; a signal asks it to end.
+func run(env cli.Env) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	return cli.Main(ctx, env)
+}
+
+// surroundings is the process as a command sees it.
+func surroundings() cli.Env {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."
 	}
 	terminal := term.IsTerminal(int(os.Stderr.Fd()))
-	os.Exit(cli.Main(ctx, cli.Env{
+	return cli.Env{
 		Args:     os.Args[1:],
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
@@ -37,5 +47,5 @@ func main() {
 		Terminal: terminal,
 
 		Interactive: terminal && term.IsTerminal(int(os.Stdin.Fd())),
-	}))
+	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	agentcontracts "github.com/nexu-io/open-design-agent-contracts"
+	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -51,6 +52,8 @@ type Env struct {
 	Interactive bool
 	// Files is the registry in the binary; nil is the one that was built in.
 	Files fs.FS
+	// System is the machine by which jobs are judged; nil is this one.
+	System *jobs.System
 }
 
 // Exit is an error that sets the exit code. Its text may be empty when the

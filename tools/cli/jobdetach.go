@@ -104,7 +104,11 @@ func (a *app) jobStore() (*jobs.Store, error) {
 	if err != nil {
 		return nil, &Exit{Code: ExitUsage, Err: err, Hint: "set XDG_STATE_HOME to a folder that nobody else may read"}
 	}
-	return jobs.Open(state, jobs.ThisSystem()), nil
+	sys := a.env.System
+	if sys == nil {
+		sys = jobs.ThisSystem()
+	}
+	return jobs.Open(state, sys), nil
 }
 
 // submitted is the answer to --detach. It says nothing about the work: that is

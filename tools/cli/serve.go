@@ -29,8 +29,8 @@ specification, until it is interrupted:
   GET /api/agents/cli-compatibility?probe=0|1
 
 /api/v1/openapi.json describes every route. It answers GET and HEAD alone and
-changes nothing. A probe (probe=1) is what compatibility --probe does; one runs
-at a time. New records are seen within seconds.
+changes nothing. A probe (probe=1) is compatibility --probe in a process of its
+own; one runs at a time. New records are seen within seconds.
 
 It listens on the loopback device. Another address needs --allow-host with the
 name that clients use, and what is about this machine (installed CLIs, review
@@ -63,8 +63,12 @@ func (a *app) serve(ctx context.Context, addr string, hosts []string) error {
 	if err != nil {
 		return &Exit{Code: ExitUsage, Err: err, Hint: "set XDG_STATE_HOME to a folder that nobody else may read"}
 	}
+	var global []string
+	if a.registry != "" {
+		global = append(global, "--registry="+a.registry)
+	}
 	s, err := serve.New(serve.Config{
-		Registry: reg, Checker: compat.Checker{StateDir: state, LookupEnv: a.lookupEnv}, Requests: requests.Open(state, reg, a.env.Now), Hosts: hosts, Now: a.env.Now,
+		Program: thisProgram(), Arguments: global, Registry: reg, Checker: compat.Checker{StateDir: state, LookupEnv: a.lookupEnv}, Requests: requests.Open(state, reg, a.env.Now), Hosts: hosts, Now: a.env.Now,
 		Fault: func(err error) { a.warn("fault: %v", err) },
 	})
 	if err != nil {

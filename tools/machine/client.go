@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -21,8 +22,13 @@ type Client struct {
 	degraded atomic.Pointer[VersionError]
 }
 
-// maxStdout bounds what one call may answer.
-const maxStdout = 256 << 20
+const (
+	// maxStdout bounds what one call may answer.
+	maxStdout = 256 << 20
+	// patience is what a program gets to end when it is told to, before it is
+	// killed: a probe has children and folders to clear away.
+	patience = 5 * time.Second
+)
 
 // InstallationError says that the program's own installation is damaged (exit
 // status 78): nothing was executed, and no work failed.
@@ -119,7 +125,15 @@ func (c *Client) envelope(ctx context.Context, args []string) (*Envelope, error)
 	all := slices.Insert(slices.Clone(args), at, "--machine")
 	cmd := exec.CommandContext(call, c.path, all...)
 	stdout := &bounded{most: maxStdout}
-	cmd.Stdout, cmd.WaitDelay = stdout, time.Second
+	cmd.Stdout, cmd.WaitDelay = stdout, patience
+	ended := false // by us
+	cmd.Cancel = func() error {
+		ended = true
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil { // not on every system
+			return cmd.Process.Kill()
+		}
+		return nil
+	}
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -128,16 +142,17 @@ func (c *Client) envelope(ctx context.Context, args []string) (*Envelope, error)
 	if errors.As(err, &exit) && exit.ExitCode() == ExitInstallation {
 		return nil, &InstallationError{c.path} // whatever it wrote is not looked at
 	}
-	if stdout.over {
+	switch {
+	case stdout.over:
 		return nil, &TransportError{c.path, args, fmt.Errorf("it wrote more than %d bytes", maxStdout)}
+	case ended: // what it says when it is told to end is no answer
+		return nil, &TransportError{c.path, args, fmt.Errorf("it took longer than %v", c.timeout)}
 	}
 	e, parseErr := ParseEnvelope(stdout.Bytes())
 	var version *VersionError
 	switch {
 	case parseErr == nil, errors.As(parseErr, &version):
 		return e, parseErr // a valid envelope wins over the exit status
-	case call.Err() != nil:
-		return nil, &TransportError{c.path, args, fmt.Errorf("it took longer than %v", c.timeout)}
 	case err != nil:
 		return nil, &TransportError{c.path, args, err}
 	}

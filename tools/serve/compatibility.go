@@ -21,6 +21,9 @@ import (
 // follows /api/agents/.
 func (s *Server) compatibility(w http.ResponseWriter, r *http.Request, snap *snapshot, rest string) (*reply, error) {
 	agent, one := strings.CutSuffix(rest, "/cli-compatibility")
+	if !one {
+		agent = ""
+	}
 	if !one && rest != "cli-compatibility" || strings.Contains(agent, "/") && one {
 		return nil, &problem{Status: http.StatusNotFound, Text: "there is nothing at this address"}
 	}
@@ -37,51 +40,31 @@ func (s *Server) compatibility(w http.ResponseWriter, r *http.Request, snap *sna
 			return nil, unknownAgent(err)
 		}
 	}
-	if probe {
-		done, err := s.startProbe(w)
+	switch {
+	case probe:
+		return s.probed(w, r, agent)
+	case !one:
+		list, err := s.installed(r.Context(), snap)
 		if err != nil {
 			return nil, err
 		}
-		defer done()
+		return compatibilityReply(list, list)
 	}
-	if one {
-		answer, err := s.checker(snap, probe).Check(r.Context(), agent)
-		if err != nil {
-			return nil, err
-		}
-		return compatibilityReply(answer.Response, []contract.CompatibilityResponse{answer.Response})
-	}
-	list, err := s.installed(r.Context(), snap, probe)
+	answer, err := s.checker(snap).Check(r.Context(), agent)
 	if err != nil {
 		return nil, err
 	}
-	return compatibilityReply(list, list)
-}
-
-// startProbe reserves the one local probe that may run: it takes a processor
-// and minutes.
-func (s *Server) startProbe(w http.ResponseWriter) (done func(), err error) {
-	select {
-	case s.probes <- struct{}{}:
-	default:
-		return nil, &problem{Status: http.StatusTooManyRequests, Text: "another local probe runs", headers: map[string]string{"Retry-After": "10"}}
-	}
-	// A recorder of a test has no deadline to move; every connection has.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(probeTimeout))
-	return func() { <-s.probes }, nil
+	return compatibilityReply(answer.Response, []contract.CompatibilityResponse{answer.Response})
 }
 
 // installed classifies every CLI on PATH. They are asked for their versions
-// side by side, and probed one after the other.
-func (s *Server) installed(ctx context.Context, snap *snapshot, probe bool) ([]contract.CompatibilityResponse, error) {
-	k := s.checker(snap, probe)
+// side by side.
+func (s *Server) installed(ctx context.Context, snap *snapshot) ([]contract.CompatibilityResponse, error) {
+	k := s.checker(snap)
 	ids := k.Installed()
 	out := make([]contract.CompatibilityResponse, len(ids))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)
-	if probe {
-		group.SetLimit(1)
-	}
 	for i, id := range ids {
 		group.Go(func() error {
 			answer, err := k.Check(ctx, id)
@@ -177,7 +160,7 @@ func (s *Server) machine(r *http.Request, snap *snapshot) (*reply, error) {
 	if _, err := params(r); err != nil {
 		return nil, err
 	}
-	list, err := s.installed(r.Context(), snap, false)
+	list, err := s.installed(r.Context(), snap)
 	if err != nil {
 		return nil, err
 	}

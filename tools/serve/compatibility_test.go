@@ -82,7 +82,8 @@ func TestOneProbeAtATime(t *testing.T) {
 		t.Errorf("while another probe runs: status %d, Retry-After %q", rec.Code, rec.Header().Get("Retry-After"))
 	}
 	<-w.probes
-	for range 2 { // gemini is not installed: there is nothing to run
+	w.program(t, 1, says(1, available(t, answerOf(t, w, "gemini"))))
+	for range 2 {
 		if rec := w.get("/api/agents/gemini/cli-compatibility?probe=1", nil); rec.Code != 200 {
 			t.Errorf("status %d", rec.Code)
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/compat"
+	"github.com/nexu-io/open-design-agent-contracts/tools/machine"
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
 	"github.com/nexu-io/open-design-agent-contracts/tools/site"
@@ -39,6 +40,10 @@ type Config struct {
 	// Checker classifies the CLIs of this machine. Its Index is the server's
 	// business.
 	Checker compat.Checker
+	// Program is the absolute path of this program, which runs the local probes;
+	// Arguments are those that every call gets, such as --registry=DIR.
+	Program   string
+	Arguments []string
 	// Requests is the review queue.
 	Requests *requests.Store
 	// Hosts are names, beside those of the loopback device, by which clients
@@ -54,10 +59,11 @@ type Server struct {
 	config Config
 	now    atomic.Pointer[snapshot]
 	reload sync.Mutex
-	probes chan struct{} // holds the one local probe that runs
-	// connections is maxConnections; tests make it small.
-	connections int
-	header      time.Duration
+	probes chan struct{}   // holds the one local probe that runs
+	client *machine.Client // of whoever holds probes; nil before the first
+	// connections is maxConnections; tests make it small, and the times short.
+	connections       int
+	header, probeTime time.Duration
 }
 
 // snapshot is a registry as it was at one time, with what was made of it.
@@ -83,7 +89,7 @@ func New(c Config) (*Server, error) {
 }
 
 func newServer(c Config) *Server {
-	s := &Server{config: c, probes: make(chan struct{}, 1), connections: maxConnections, header: headerTimeout}
+	s := &Server{config: c, probes: make(chan struct{}, 1), connections: maxConnections, header: headerTimeout, probeTime: probeTimeout}
 	s.config.Checker.Versions = &compat.Versions{StateDir: c.Checker.StateDir}
 	return s
 }
@@ -131,9 +137,9 @@ func (s *Server) fault(err error) {
 }
 
 // checker returns the classifier of a snapshot.
-func (s *Server) checker(snap *snapshot, probe bool) *compat.Checker {
+func (s *Server) checker(snap *snapshot) *compat.Checker {
 	k := s.config.Checker
-	k.Index, k.Registry, k.Probe, k.Now = snap.site.Index, s.config.Registry, probe, s.config.Now
+	k.Index, k.Registry, k.Now = snap.site.Index, s.config.Registry, s.config.Now
 	return &k
 }
 

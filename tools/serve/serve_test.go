@@ -66,6 +66,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w := &world{bin: bin}
 	w.Server = newServer(Config{
+		Program:  filepath.Join(dir, "agent-contracts"), // a test that has probes answered puts it there
 		Registry: reg, Requests: requests.Open(state, reg, time.Now), Now: time.Now, Fault: func(err error) { t.Errorf("fault: %v", err) },
 		Checker: compat.Checker{StateDir: state, LookupEnv: func(name string) (string, bool) { return bin + ":/usr/bin:/bin", name == "PATH" }},
 	})
