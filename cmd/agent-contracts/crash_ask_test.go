@@ -5,14 +5,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
@@ -197,19 +194,7 @@ func (c *command) settled() error {
 // Killed at any moment, while it asks, while somebody answers and while it goes
 // on, a capture loses no question and takes no second answer.
 func TestKillWhileAsking(t *testing.T) {
-	kills, seed := 10, uint64(time.Now().UnixNano())
-	if s := os.Getenv("AGENT_CONTRACTS_KILLS"); s != "" {
-		n, err := strconv.Atoi(s)
-		must(t, err)
-		kills = n
-	}
-	if s := os.Getenv("AGENT_CONTRACTS_KILL_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		must(t, err)
-		seed = n
-	}
-	t.Logf("AGENT_CONTRACTS_KILLS=%d AGENT_CONTRACTS_KILL_SEED=%d", kills, seed)
-	random := rand.New(rand.NewPCG(seed, 1))
+	kills, random := killPlan(t)
 	for i := range kills {
 		events := [3]int{1 + random.IntN(12), 1 + random.IntN(5), 1 + random.IntN(25)}
 		t.Run(fmt.Sprintf("%d_events_%v", i, events), func(t *testing.T) {

@@ -28,20 +28,8 @@ var slowTurn = strings.ReplaceAll(fakeTurn, "\n", "\nsleep 0.02\n")
 // random change of a file. AGENT_CONTRACTS_KILLS says how often, and
 // AGENT_CONTRACTS_KILL_SEED repeats a run.
 func TestKill(t *testing.T) {
-	kills, seed := 10, uint64(time.Now().UnixNano())
-	if s := os.Getenv("AGENT_CONTRACTS_KILLS"); s != "" {
-		n, err := strconv.Atoi(s)
-		must(t, err)
-		kills = n
-	}
-	if s := os.Getenv("AGENT_CONTRACTS_KILL_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		must(t, err)
-		seed = n
-	}
-	t.Logf("AGENT_CONTRACTS_KILLS=%d AGENT_CONTRACTS_KILL_SEED=%d", kills, seed)
+	kills, random := killPlan(t)
 	whole, events := undisturbed(t)
-	random := rand.New(rand.NewPCG(seed, 0))
 	var alive atomic.Int64
 	t.Run("at", func(t *testing.T) {
 		for i := range kills {
@@ -63,6 +51,24 @@ func TestKill(t *testing.T) {
 	if alive.Load() == 0 && kills > 1 {
 		t.Error("no kill found the capture alive: the test proves nothing")
 	}
+}
+
+// killPlan says how often to kill, and when.
+func killPlan(t *testing.T) (kills int, random *rand.Rand) {
+	t.Helper()
+	kills, seed := 10, uint64(time.Now().UnixNano())
+	if s := os.Getenv("AGENT_CONTRACTS_KILLS"); s != "" {
+		n, err := strconv.Atoi(s)
+		must(t, err)
+		kills = n
+	}
+	if s := os.Getenv("AGENT_CONTRACTS_KILL_SEED"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		must(t, err)
+		seed = n
+	}
+	t.Logf("AGENT_CONTRACTS_KILLS=%d AGENT_CONTRACTS_KILL_SEED=%d", kills, seed)
+	return kills, rand.New(rand.NewPCG(seed, 0))
 }
 
 // undisturbed measures a capture that nobody kills.

@@ -92,6 +92,7 @@ type app struct {
 
 // Main runs one command and returns its exit code.
 func Main(ctx context.Context, env Env) (code int) {
+	noCores()
 	defer func() {
 		if r := recover(); r != nil {
 			// The value may quote foreign bytes: name its type only.

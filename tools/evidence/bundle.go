@@ -10,9 +10,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
@@ -222,8 +225,14 @@ func (b *Bundle) read(manifest []byte) error {
 		return notBundle("it has more than %d files", maxFiles)
 	}
 	total := int64(0)
+	folded := map[string]bool{}
 	for i, f := range m.Files {
-		if !fs.ValidPath(f.Path) || strings.ContainsAny(f.Path, "\\:\x00") || f.Bytes < 0 || f.Bytes > maxUnpacked || i > 0 && f.Path <= m.Files[i-1].Path {
+		fold := strings.ToLower(f.Path)
+		if folded[fold] {
+			return notBundle("its manifest names file %d like another one but for upper and lower case", i)
+		}
+		folded[fold] = true
+		if !portable(f.Path) || f.Bytes < 0 || f.Bytes > maxUnpacked || i > 0 && f.Path <= m.Files[i-1].Path {
 			return notBundle("its manifest names file %d wrongly", i)
 		}
 		total += f.Bytes
@@ -232,4 +241,21 @@ func (b *Bundle) read(manifest []byte) error {
 		return notBundle("it unpacks to more than %d MiB", maxUnpacked>>20)
 	}
 	return nil
+}
+
+// reserved are names that Windows keeps for devices, whatever ending they have.
+var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\.|$)`)
+
+// portable reports whether a place is the same file on every system that a
+// registry may lie on.
+func portable(place string) bool {
+	if !fs.ValidPath(place) || strings.ContainsAny(place, "\\:<>\"|?*") || !utf8.ValidString(place) {
+		return false
+	}
+	for part := range strings.SplitSeq(place, "/") {
+		if reserved.MatchString(part) || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.ContainsFunc(part, unicode.IsControl) || len(part) > 200 {
+			return false
+		}
+	}
+	return true
 }

@@ -212,21 +212,29 @@ func TestHostileBundles(t *testing.T) {
 		"pax records": tarOf(m, func(w *tar.Writer) {
 			file(t, w, tar.Header{Name: "0", Format: tar.FormatPAX, PAXRecords: map[string]string{"A.b": "c"}}, "x")
 		}),
-		"wrong content":        tarOf(m, func(w *tar.Writer) { file(t, w, tar.Header{Name: "0"}, "y") }),
-		"a file more":          tarOf(m, x, func(w *tar.Writer) { file(t, w, tar.Header{Name: "1"}, "x") }),
-		"a file twice":         tarOf(m, x, x),
-		"a file less":          tarOf(m),
-		"no manifest":          packed(t, x),
-		"a manifest of spaces": tarOf(m+strings.Repeat(" ", 10), x),
-		"an unknown member":    tarOf(strings.Replace(m, "{", `{"admin": true,`, 1), x),
-		"two manifests":        tarOf(m+m, x),
-		"another version":      tarOf(strings.Replace(m, `"schema_version": 1`, `"schema_version": 2`, 1), x),
-		"a place outside":      tarOf(claiming("../../x", "1"), x),
-		"an absolute place":    tarOf(claiming("/etc/passwd", "1"), x),
-		"a Windows place":      tarOf(claiming(`C:\\x`, "1"), x),
-		"a negative size":      tarOf(claiming("observations/a", "-1"), x),
-		"a huge size":          tarOf(claiming("observations/a", "9223372036854775807"), x),
-		"a wrong size":         tarOf(claiming("observations/a", "2"), x),
+		"wrong content":                 tarOf(m, func(w *tar.Writer) { file(t, w, tar.Header{Name: "0"}, "y") }),
+		"a file more":                   tarOf(m, x, func(w *tar.Writer) { file(t, w, tar.Header{Name: "1"}, "x") }),
+		"a file twice":                  tarOf(m, x, x),
+		"a file less":                   tarOf(m),
+		"no manifest":                   packed(t, x),
+		"a manifest of spaces":          tarOf(m+strings.Repeat(" ", 10), x),
+		"an unknown member":             tarOf(strings.Replace(m, "{", `{"admin": true,`, 1), x),
+		"two manifests":                 tarOf(m+m, x),
+		"another version":               tarOf(strings.Replace(m, `"schema_version": 1`, `"schema_version": 2`, 1), x),
+		"a place outside":               tarOf(claiming("../../x", "1"), x),
+		"an absolute place":             tarOf(claiming("/etc/passwd", "1"), x),
+		"a Windows place":               tarOf(claiming(`C:\\x`, "1"), x),
+		"a device of Windows":           tarOf(claiming("observations/NUL.observation.json", "1"), x),
+		"a device as a folder":          tarOf(claiming("observations/com1/x.json", "1"), x),
+		"a dot at the end":              tarOf(claiming("observations./a", "1"), x),
+		"a space at the end":            tarOf(claiming("observations/a ", "1"), x),
+		"a stream of NTFS":              tarOf(claiming("observations/a:b", "1"), x),
+		"a control character":           tarOf(claiming(`observations/a\nb`, "1"), x),
+		"a wildcard":                    tarOf(claiming("observations/a?", "1"), x),
+		"two names in one but for case": packedAs(t, map[string][]byte{"observations/a": []byte("x"), "observations/A": []byte("y")}),
+		"a negative size":               tarOf(claiming("observations/a", "-1"), x),
+		"a huge size":                   tarOf(claiming("observations/a", "9223372036854775807"), x),
+		"a wrong size":                  tarOf(claiming("observations/a", "2"), x),
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			_, err := ReadBundle(bytes.NewReader(b))
@@ -254,6 +262,14 @@ func gzipped(t *testing.T, b []byte) []byte {
 	must(t, err)
 	must(t, w.Close())
 	return out.Bytes()
+}
+
+// packedAs packs files as submit would.
+func packedAs(t testing.TB, files map[string][]byte) []byte {
+	t.Helper()
+	b, err := newBundle("observations/a", files).Encode()
+	must(t, err)
+	return b
 }
 
 type zeros struct{}

@@ -143,10 +143,28 @@ func (s *submission) honest(reg *store.Registry) error {
 	if o.Extensions.ProbeRevision != probe.Revision {
 		return s.refuse("it was captured with another revision of the probe %s than this registry has", o.Probe)
 	}
+	if err := s.distinct(reg); err != nil {
+		return err
+	}
 	if err := s.consistent(); err != nil {
 		return err
 	}
 	return s.leaks()
+}
+
+// distinct refuses a version that the registry has in other letters: their
+// folders are one where the file system does not tell upper from lower case.
+func (s *submission) distinct(reg *store.Registry) error {
+	known, err := reg.Observations(s.observation.Agent)
+	if err != nil {
+		return err
+	}
+	for i := range known {
+		if v := known[i].CLIVersion; v != s.observation.CLIVersion && strings.EqualFold(v, s.observation.CLIVersion) {
+			return s.refuse("the registry has that version as %s: the two differ by upper and lower case only", v)
+		}
+	}
+	return nil
 }
 
 // consistent holds the evidence record against the observation where validate
