@@ -55,12 +55,14 @@ type Launch struct {
 	// belongs into an observation.
 	Argv, ArgvTemplate []string
 	// Env is the child's whole environment, sorted KEY=value.
-	Env         []string
-	StdinMode   contract.StdinMode
-	Client      string // contract.ClientStrict, or the consumer's own
-	SessionMode string
-	HomeFiles   []HomeFile
-	ProviderAPI contract.ProviderAPI
+	Env       []string
+	StdinMode contract.StdinMode
+	Client    string // contract.ClientStrict, or the consumer's own
+	// SessionMode, SessionModel and AuthMethod are what a strict client asks
+	// for; each may be "".
+	SessionMode, SessionModel, AuthMethod string
+	HomeFiles                             []HomeFile
+	ProviderAPI                           contract.ProviderAPI
 	// Secrets are the values of the credential variables, for the redactor.
 	Secrets []string
 }
@@ -165,7 +167,7 @@ func NewLaunch(agent *contract.Agent, v Version, probe, profile string, vars Var
 	if err != nil {
 		return nil, err
 	}
-	out := &Launch{Profile: l.Profile, Dialect: l.Dialect, StdinMode: l.StdinMode, Client: l.Client, SessionMode: l.SessionMode}
+	out := &Launch{Profile: l.Profile, Dialect: l.Dialect, StdinMode: l.StdinMode, Client: l.Client, SessionMode: l.SessionMode, AuthMethod: l.AuthMethod}
 	if out.ArgvTemplate, err = argvTemplate(agent, l, vars.Help); err != nil {
 		return nil, err
 	}
@@ -176,6 +178,7 @@ func NewLaunch(agent *contract.Agent, v Version, probe, profile string, vars Var
 	for _, arg := range out.ArgvTemplate {
 		out.Argv = append(out.Argv, r.render(arg))
 	}
+	out.SessionModel = r.render(l.SessionModel)
 	if out.ProviderAPI, err = providerAPI(agent, v); err != nil {
 		return nil, err
 	}

@@ -327,6 +327,9 @@ func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string
 	if rec.result.Reason != "" {
 		out = append(out, ended(rec.result.Reason))
 	}
+	if rec.gaveUp != "" {
+		out = append(out, "the client gave up: "+rec.gaveUp)
+	}
 	if rec.result.LeftoversKilled > 0 {
 		out = append(out, fmt.Sprintf("%d process(es) outlived the CLI", rec.result.LeftoversKilled))
 	}

@@ -36,6 +36,7 @@ type recorded struct {
 	launch   *agents.Launch
 	resume   string // the session that a two-way client asks for, or ""
 	result   harness.Result
+	gaveUp   string // the words of a two-way client that an agent left waiting
 	isolated bool
 	requests contract.RequestSummary
 	// problem says why the probe itself was not run: the run before it, which
@@ -181,6 +182,9 @@ func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sand
 		spec.Stdin, spec.Script = newRPC(rec.launch, job, rec.ws, rec.resume)
 	}
 	rec.result, err = sandbox.Run(ctx, spec)
+	if client, ok := spec.Script.(*rpcScript); ok && rec.result.Reason == transcript.ReasonIdleTimeout {
+		rec.gaveUp = client.gaveUp(spec.Limits.Idle)
+	}
 	var start *harness.StartError
 	if errors.As(err, &start) {
 		err = nil // a child that cannot start is an observation of its own kind

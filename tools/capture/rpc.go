@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,9 +52,9 @@ func newRPC(l *agents.Launch, job *cellJob, ws *workspace, resume string) (harne
 		s.session = rpc.NewPi(opts)
 	case l.Client == contract.ClientStrict:
 		s.session = acpclient.New(acpclient.Options{
-			Cwd: ws.cwd, Prompt: probe.Prompt, Load: resume, Mode: l.SessionMode, Permission: client.Permission, Files: ws,
-			Ask:        job.permission(client.Permission, ws),
-			MCPServers: opts.MCPServers,
+			Cwd: ws.cwd, Prompt: probe.Prompt, Load: resume, Mode: l.SessionMode, Model: l.SessionModel, AuthMethod: l.AuthMethod,
+			Permission: client.Permission, Ask: job.permission(client.Permission, ws), Files: ws,
+			MCPServers: opts.MCPServers, Attach: probe.attachments(ws), Close: client.CloseSession,
 		})
 	default:
 		s.session = rpc.NewACP(opts)
@@ -89,6 +91,29 @@ func (p *Probe) images(ws *workspace) (paths []string, images []rpc.Image) {
 	return paths, images
 }
 
+// attachments are the files that a strict client sends with the prompt: those
+// that the scenario names, and pictures.
+func (p *Probe) attachments(ws *workspace) (out []acpclient.Attachment) {
+	for _, f := range p.Files {
+		named := p.Scenario.Client != nil && slices.Contains(p.Scenario.Client.Attach, f.Path)
+		if !named && path.Ext(f.Path) != ".png" {
+			continue
+		}
+		out = append(out, acpclient.Attachment{Path: filepath.Join(ws.cwd, filepath.FromSlash(f.Path)), MIMEType: mimeType(f.Path), Content: f.Content})
+	}
+	return out
+}
+
+func mimeType(file string) string {
+	switch path.Ext(file) {
+	case ".png":
+		return "image/png"
+	case ".json":
+		return "application/json"
+	}
+	return "text/plain"
+}
+
 // spoil puts the probe's fault into the first frame.
 func spoil(frame []byte, hello contract.ClientHello) []byte {
 	version := []byte(`"protocolVersion":1`)
@@ -116,6 +141,20 @@ func (s *rpcScript) Output(stream transcript.Stream, chunk []byte) []harness.Act
 		}
 	}
 	return out
+}
+
+// gaveUp says what the client waited for when the agent had been silent for too
+// long, "" if it waited for nothing.
+func (s *rpcScript) gaveUp(after time.Duration) string {
+	staged, ok := s.session.(rpc.Staged)
+	if !ok {
+		return ""
+	}
+	stage := staged.Stage()
+	if len(staged.TimedOut(after)) == 0 {
+		return ""
+	}
+	return rpc.TimeoutMessage(stage, after)
 }
 
 func (s *rpcScript) cancel() []harness.Action {

@@ -39,7 +39,7 @@ func TestResumeOverRPC(t *testing.T) {
 			must(t, (&capturer{}).prepare(job, rec, agents.NewUUID(), "session-7"))
 			in, script := newRPC(rec.launch, job, ws, rec.resume)
 			sent := string(in.Data)
-			for _, action := range script.Output(transcript.Stdout, []byte(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`+"\n")) {
+			for _, action := range script.Output(transcript.Stdout, []byte(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}`+"\n")) {
 				sent += string(action.Write)
 			}
 			if !strings.Contains(sent, c.wants) {

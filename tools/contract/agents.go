@@ -179,10 +179,13 @@ type AgentLaunch struct {
 	Env map[string]string `json:"env,omitempty"`
 	// Client is who talks to the CLI in a two-way protocol: "" or
 	// ClientOpenDesign for the consumer's session, ClientStrict for one that
-	// keeps to the protocol's specification. SessionMode is the session mode
-	// that the latter asks for.
-	Client      string `json:"client,omitempty"`
-	SessionMode string `json:"session_mode,omitempty"`
+	// keeps to the protocol's specification. SessionMode, SessionModel (with
+	// template variables) and AuthMethod are what the latter asks for: the
+	// session's mode and model, and the id of the method to authenticate with.
+	Client       string `json:"client,omitempty"`
+	SessionMode  string `json:"session_mode,omitempty"`
+	SessionModel string `json:"session_model,omitempty"`
+	AuthMethod   string `json:"auth_method,omitempty"`
 	// SessionID is where the run before this one printed the session's id: the
 	// names of members, joined by dots, in one of its frames. Empty: the host
 	// minted it, {uuid} of that run.
@@ -295,6 +298,7 @@ var ToldProbes = []string{
 	"permission-request", "permission-rejected", "permission-cancelled",
 	"rpc-cancel", "rpc-cancel-text", "rpc-cancel-early", "rpc-cancel-late",
 	"acp-handshake-failure", "acp-handshake-invalid", "acp-handshake-garbage",
+	"acp-session-setup",
 }
 
 // ResumeProbes are the probes whose run takes up a session: one that a run

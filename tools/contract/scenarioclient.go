@@ -11,6 +11,11 @@ type ScenarioClient struct {
 	CancelAfter ClientMoment `json:"cancel_after,omitempty"`
 	// Hello is what is wrong with the first frame, "" for nothing.
 	Hello ClientHello `json:"hello,omitempty"`
+	// Attach are files of the workspace that go with the prompt of a strict
+	// client: slash paths.
+	Attach []string `json:"attach,omitempty"`
+	// CloseSession ends a strict client's session by a request of its own.
+	CloseSession bool `json:"close_session,omitempty"`
 }
 
 // ClientPermission is an answer to a permission question.

@@ -310,6 +310,14 @@ export interface Launch {
    */
   session_mode?: string;
   /**
+   * Model that the strict client selects, if the agent offers it.
+   */
+  session_model?: Template;
+  /**
+   * Id of the method by which the strict client authenticates before it opens a session, if the agent offers it.
+   */
+  auth_method?: string;
+  /**
    * Variables of this launch alone.
    */
   env?: Variables;

@@ -140,6 +140,16 @@ export interface Scenario {
      * What is wrong with the first frame: a protocol version that nobody has, a missing member, or a line before it that is no JSON.
      */
     hello?: "wrong_version" | "invalid" | "garbage";
+    /**
+     * Files of the workspace that the strict client sends with the prompt, each in the best form that the agent takes.
+     *
+     * @minItems 1
+     */
+    attach?: string[];
+    /**
+     * The strict client closes the session after the turn, where the agent has that.
+     */
+    close_session?: boolean;
   };
   fault?: Fault;
   /**

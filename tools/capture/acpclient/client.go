@@ -1,15 +1,15 @@
 // Package acpclient is the client of the capture profile strict: it keeps to
 // the Agent Client Protocol's specification, version 1, where OpenDesign
 // v0.19.2 does not. It offers files and terminals and answers for them, checks
-// the protocol's version, cancels with a notification, and closes stdin only
-// when the turn is over.
+// the protocol's version, uses what an agent says that it can do and nothing
+// else, cancels with a notification, and closes stdin only when the turn is
+// over.
 //
 // Terminals are played: what an agent would run in one is not run, since its
 // own tools are what a capture is about.
 package acpclient
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -39,6 +39,18 @@ type Options struct {
 	Load string
 	// Mode is the session mode to ask for, "" for the agent's own.
 	Mode string
+	// Model is the model to select, "" for the agent's own. One that the agent
+	// does not offer is not asked for.
+	Model string
+	// AuthMethod is the id of the method to authenticate with before the
+	// session, "" for none. One that the agent does not offer is not used.
+	AuthMethod string
+	// Attach goes with the prompt, each file in the best form that the agent
+	// takes.
+	Attach []Attachment
+	// Close ends the session with session/close after the turn, where the agent
+	// has that.
+	Close bool
 	// Permission is the answer to every permission question.
 	Permission contract.ClientPermission
 	// Ask answers the permission questions instead, when given.
@@ -54,7 +66,10 @@ type Client struct {
 	opts      Options
 	lastID    int
 	pending   map[string]string // our requests: id → method
+	stage     string            // the method of the last of them
+	takes     capabilities
 	sessionID string
+	model     selection
 	questions []event.Value // ids of unanswered permission questions
 	hold      bool          // questions wait for the cancel
 	terminals int
@@ -84,17 +99,20 @@ func (c *Client) send(fields ...event.Field) {
 
 func (c *Client) request(method string, params ...event.Field) {
 	c.lastID++
-	c.pending[strconv.Itoa(c.lastID)] = method
-	c.send(event.F("id", event.Number(float64(c.lastID))), text("method", method), event.F("params", event.Object(params...)))
+	c.call(event.Number(float64(c.lastID)), method, params...)
 }
 
-// setMode has an id of its own kind, so that the other requests are numbered as
-// the consumer numbers its own: its adapter then reads this session too.
-func (c *Client) setMode() {
-	const id = "mode"
-	c.pending[strconv.Quote(id)] = "session/set_mode"
-	c.send(text("id", id), text("method", "session/set_mode"),
-		event.F("params", event.Object(text("sessionId", c.sessionID), text("modeId", c.opts.Mode))))
+// extra sends a request that the consumer does not have. Its id is of a kind of
+// its own, so that the other requests are numbered as the consumer numbers its
+// own: its adapter then reads this session too.
+func (c *Client) extra(id, method string, params ...event.Field) {
+	c.call(event.String(id), method, params...)
+}
+
+func (c *Client) call(id event.Value, method string, params ...event.Field) {
+	c.pending[id.JSON()] = method
+	c.stage = method
+	c.send(event.F("id", id), text("method", method), event.F("params", event.Object(params...)))
 }
 
 func (c *Client) answer(id event.Value, result event.Value) {
@@ -155,20 +173,39 @@ func (c *Client) answered(v rawjson.Value) {
 			c.fail("the agent speaks another version of the protocol")
 			return
 		}
+		c.initialized(result)
+	case "authenticate":
 		c.open()
 	case "session/new", "session/load":
 		c.opened(result)
 	case "session/set_mode":
+		c.selectModel()
+	case setOption, setModel:
 		c.prompt()
 	case "session/prompt":
 		c.outcome.Completed = true
+		c.close()
+	case "session/close":
 		c.end()
 	}
+}
+
+func (c *Client) initialized(result rawjson.Value) {
+	c.takes = capabilitiesOf(result.Get("agentCapabilities"))
+	if offersMethod(result.Get("authMethods"), c.opts.AuthMethod) {
+		c.extra("authenticate", "authenticate", text("methodId", c.opts.AuthMethod))
+		return
+	}
+	c.open()
 }
 
 func (c *Client) open() {
 	method, fields := "session/new", []event.Field{text("cwd", c.opts.Cwd), event.F("mcpServers", rpc.Servers(c.opts.MCPServers, false))}
 	if c.opts.Load != "" {
+		if !c.takes.load {
+			c.fail("the agent does not load sessions")
+			return
+		}
 		method, fields = "session/load", append([]event.Field{text("sessionId", c.opts.Load)}, fields...)
 	}
 	c.request(method, fields...)
@@ -183,25 +220,55 @@ func (c *Client) opened(result rawjson.Value) {
 		c.fail("the agent gave no session id")
 		return
 	}
+	c.model = offeredModel(result, c.opts.Model)
 	if c.opts.Mode != "" {
-		c.setMode()
+		c.extra("mode", "session/set_mode", text("sessionId", c.sessionID), text("modeId", c.opts.Mode))
 		return
 	}
-	c.prompt()
+	c.selectModel()
 }
 
 func (c *Client) prompt() {
-	part := event.Object(text("type", "text"), text("text", c.opts.Prompt))
-	c.request("session/prompt", text("sessionId", c.sessionID), event.F("prompt", event.Array(part)))
+	parts := []event.Value{event.Object(text("type", "text"), text("text", c.opts.Prompt))}
+	for _, a := range c.opts.Attach {
+		parts = append(parts, a.block(c.takes))
+	}
+	c.request("session/prompt", text("sessionId", c.sessionID), event.F("prompt", event.Array(parts...)))
 }
 
-// failed handles an error answer: only a mode may be refused.
+// failed handles an error answer: a mode or a model may be refused, and a
+// session that cannot be closed is over all the same.
 func (c *Client) failed(method string, e rawjson.Value) {
-	if method == "session/set_mode" {
+	switch method {
+	case "session/set_mode":
+		c.selectModel()
+	case setOption, setModel:
 		c.prompt()
+	case "session/close":
+		c.end()
+	default:
+		c.fail(e.Get("message").Str())
+	}
+}
+
+// close ends the session, where the agent has that, and then the agent.
+func (c *Client) close() {
+	if !c.opts.Close || !c.takes.close {
+		c.end()
 		return
 	}
-	c.fail(e.Get("message").Str())
+	c.request("session/close", text("sessionId", c.sessionID))
+}
+
+// Stage implements rpc.Staged.
+func (c *Client) Stage() string { return c.stage }
+
+// TimedOut implements rpc.Staged: the agent is given up.
+func (c *Client) TimedOut(after time.Duration) []rpc.Action {
+	if !c.over {
+		c.fail(rpc.TimeoutMessage(c.stage, after))
+	}
+	return c.take()
 }
 
 func (c *Client) fail(message string) {
@@ -218,7 +285,7 @@ func (c *Client) end() {
 
 // Exit implements rpc.Session.
 func (c *Client) Exit(int, string) []rpc.Action {
-	c.outcome.Fatal = c.outcome.Fatal || !c.over
+	c.outcome.Fatal = c.outcome.Fatal || !c.over && !c.outcome.Completed
 	c.over = true
 	return nil
 }
@@ -234,7 +301,7 @@ func (c *Client) Fail(message string) []rpc.Action {
 // Abort implements rpc.Session: a notification, and "cancelled" for every
 // question that waits. The turn ends with the agent's answer.
 func (c *Client) Abort() []rpc.Action {
-	if c.over || c.outcome.Aborted || c.sessionID == "" {
+	if c.over || c.outcome.Aborted || c.outcome.Completed || c.sessionID == "" {
 		return nil
 	}
 	c.outcome.Aborted = true

@@ -138,7 +138,7 @@ func TestHandshake(t *testing.T) {
 	}
 	c = New(Options{Load: "old", Mode: "ask", Cwd: "/w"})
 	c.Start()
-	if got := sent(c.Message(`{"id":1,"result":{"protocolVersion":1}}`)); got != `{"jsonrpc":"2.0","id":2,"method":"session/load","params":{"sessionId":"old","cwd":"/w","mcpServers":[]}}` {
+	if got := sent(c.Message(`{"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}`)); got != `{"jsonrpc":"2.0","id":2,"method":"session/load","params":{"sessionId":"old","cwd":"/w","mcpServers":[]}}` {
 		t.Errorf("got %s", got)
 	}
 	if got := sent(c.Message(`{"id":2,"result":{}}`)); !strings.Contains(got, `"session/set_mode","params":{"sessionId":"old","modeId":"ask"}`) {

@@ -18,6 +18,9 @@ type told struct {
 	opts        rpc.Options
 	strict      bool   // it offers files or terminals, which the consumer does not
 	mode        string // the session mode that it asked for
+	auth        string // the method by which it authenticated
+	attach      []acpclient.Attachment
+	close       bool   // it closed the session
 	hello       []byte // its first lines, if they are not what a client sends
 	cancelAfter int    // -1: it did not cancel
 	files       files  // for each file request of the agent: what it got
@@ -85,13 +88,13 @@ func (c *told) frame(v rawjson.Value, said int) {
 		c.opts.Model = params.Get("value").Str()
 	case "session/set_mode":
 		c.mode = params.Get("modeId").Str()
+	case "authenticate":
+		c.auth = params.Get("methodId").Str()
+	case "session/close":
+		c.close = true
 	case rpc.StagePrompt:
-		n := 0
 		for p := range params.Get("prompt").Children() {
-			if !p.Get("type").IsStr("text") {
-				n++
-				c.opts.ImagePaths = append(c.opts.ImagePaths, fmt.Sprintf("/w/p%d.png", n))
-			}
+			c.part(p)
 		}
 	case "session/cancel":
 		c.cancelAfter = said
@@ -106,6 +109,20 @@ func (c *told) frame(v rawjson.Value, said int) {
 	case "abort":
 		c.cancelAfter = said
 	}
+}
+
+// part takes one part of a prompt; the first is the words.
+func (c *told) part(p rawjson.Value) {
+	if p.Get("type").IsStr("text") {
+		return
+	}
+	path := fmt.Sprintf("/w/p%d.png", len(c.opts.ImagePaths)+1)
+	c.opts.ImagePaths = append(c.opts.ImagePaths, path)
+	a := acpclient.Attachment{Path: path, MIMEType: "image/png"}
+	if p.Get("type").IsStr("resource") {
+		a.MIMEType = "text/plain"
+	}
+	c.attach = append(c.attach, a)
 }
 
 // files are the workspace of a played agent: the refusal that the recorded one

@@ -59,8 +59,18 @@ func NewACP(opts Options) *ACP {
 // Outcome implements Session.
 func (s *ACP) Outcome() Outcome { return s.outcome }
 
-// Stage returns what the session waits for, for the text of a timeout.
+// Stage implements Staged.
 func (s *ACP) Stage() string { return s.stage }
+
+// TimedOut implements Staged (report on OpenDesign v0.19.2, "Termination").
+func (s *ACP) TimedOut(after time.Duration) []Action {
+	if s.over {
+		return nil
+	}
+	var out actions
+	s.fail(&out, TimeoutMessage(s.stage, after), failure{})
+	return out.list
+}
 
 func (s *ACP) call(out *actions, id int, method string, params ...event.Field) {
 	s.stage = method

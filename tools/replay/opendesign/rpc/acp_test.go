@@ -74,6 +74,42 @@ send {"jsonrpc":"2.0","id":"q","result":{"outcome":{"outcome":"selected","option
 	}
 }
 
+// The labels are those of the report on OpenDesign v0.19.2, "Termination".
+func TestStageWatchdog(t *testing.T) {
+	const hello, session = `{"id":1,"result":{}}`, `{"id":2,"result":{"sessionId":"S"}}`
+	const option = `{"id":2,"result":{"sessionId":"S","configOptions":[{"id":"model"}]}}`
+	const question = `{"id":"q","method":"session/request_permission","params":{"options":[{"optionId":"y","kind":"allow_once"}]}}`
+	for _, tt := range []struct {
+		opts     Options
+		messages []string
+		stage    string
+	}{
+		{Options{}, nil, "initialize"},
+		{Options{}, []string{hello}, "session/new"},
+		{Options{ResumeSessionID: "old"}, []string{hello}, "session/load"},
+		{Options{Model: "m"}, []string{hello, session}, "session/set_model"},
+		{Options{Model: "m"}, []string{hello, option}, "session/set_config_option"},
+		{Options{}, []string{hello, session}, "session/prompt"},
+		{Options{}, []string{hello, session, question}, "session/request_permission"},
+		{Options{}, []string{hello, session, chunk("a")}, "response"},
+	} {
+		s := NewACP(tt.opts)
+		s.Start()
+		for _, m := range tt.messages {
+			s.Message(m)
+		}
+		want := `emit error {"message":"ACP ` + tt.stage + ` timed out after 600000ms"}` + "\nkill SIGTERM"
+		if got := lines(s.TimedOut(10 * time.Minute)); got != want || !s.Outcome().Fatal {
+			t.Errorf("%s: got %s", tt.stage, got)
+		}
+	}
+	s := prompted(Options{})
+	s.Message(`{"id":3,"result":{}}`)
+	if got := s.TimedOut(time.Minute); got != nil {
+		t.Errorf("after the end: got %s", lines(got))
+	}
+}
+
 func TestRequestsOfTheAgentThatTheHostDoesNotKnowAreNotAnswered(t *testing.T) {
 	s := prompted(Options{})
 	// Its id collides with the one of the prompt: it is no answer.

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
@@ -23,6 +24,22 @@ type Session interface {
 	Abort() []Action
 	// Outcome returns how far the session has come.
 	Outcome() Outcome
+}
+
+// Staged is a session that knows what it waits for, and whose host gives up
+// when no line has come for too long. Whoever drives it has the clock.
+type Staged interface {
+	Session
+	// Stage returns the method of the request that waits, or StageResponse.
+	Stage() string
+	// TimedOut says that the agent printed no line for that long since the last
+	// one, or since the last frame to it.
+	TimedOut(after time.Duration) []Action
+}
+
+// TimeoutMessage is the error of an agent that was given up.
+func TimeoutMessage(stage string, after time.Duration) string {
+	return fmt.Sprintf("ACP %s timed out after %dms", stage, after.Milliseconds())
 }
 
 // Outcome is what the host knows of a session.
