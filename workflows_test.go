@@ -177,7 +177,7 @@ func TestWorkflows(t *testing.T) {
 // Every command and flag that a workflow or its script uses is one of ours.
 func TestWorkflowsUseCommandsThatExist(t *testing.T) {
 	files := workflowFiles(t)
-	for _, f := range []string{"action.yml", ".github/merge-bundles"} {
+	for _, f := range []string{"action.yml", ".github/merge-bundles", ".github/pack-bundles"} {
 		b, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)

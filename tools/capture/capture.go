@@ -171,10 +171,6 @@ func launchable(a *contract.Agent, version string, probes []string, profile stri
 	return out
 }
 
-// MaxLiveRuns is the hard limit on the runs of one live capture, which cost
-// real money (FINE-PRINT 27).
-const MaxLiveRuns = 24
-
 // Run captures what the options ask for and publishes it.
 func Run(ctx context.Context, opts Options) (*Report, error) {
 	if err := opts.Registry.CheckWritable(ctx); err != nil {

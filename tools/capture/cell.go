@@ -135,6 +135,12 @@ func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.
 		return nil, fmt.Errorf("keeping the state of the run: %w", err)
 	}
 	job := &cellJob{cell: cell, agent: agent, probe: probe, version: version, asker: asker, askAll: c.opts.AskAll}
+	settle := func(int64) error { return nil }
+	if c.opts.Live {
+		if settle, err = spend(c.opts.StateDir, c.opts.Now()); err != nil {
+			return nil, err
+		}
+	}
 	c.tell("running")
 	start := time.Now()
 	rec, err := c.child(ctx, job, dir)
@@ -151,7 +157,7 @@ func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.
 	c.tell("redacting")
 	res, err := c.derive(job, rec)
 	if err == nil {
-		err = asker.Err()
+		err = errors.Join(asker.Err(), settle(rec.tokens))
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -218,6 +224,7 @@ func assemble(bundle string) (*transcript.Transcript, error) {
 
 // conclude fills the result: observation, verdict, what is new.
 func (c *capturer) conclude(job *cellJob, rec *recorded, raw *transcript.Transcript, d *Derived, res *CellResult) error {
+	rec.tokens = tokensOf(d.Reference.Usage)
 	res.Shape, res.Fixture, res.ErrorCase = d.Shape, string(d.Fixture), d.ErrorCase
 	for adapter, b := range d.Goldens {
 		res.Goldens[adapter] = string(b)

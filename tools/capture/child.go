@@ -55,6 +55,8 @@ type recorded struct {
 	ws      *workspace
 	baseURL string
 	started time.Time
+	// tokens are those that the run reported, 0 for none.
+	tokens int64
 }
 
 // child runs one probe once and records it. The workspace stays until the

@@ -69,6 +69,7 @@ func (a *app) acceptCommand() *cobra.Command {
 	var f format
 	var who evidence.Contributor
 	var ask string
+	var unasked bool
 	c := &cobra.Command{
 		Use:   "accept BUNDLE",
 		Short: "Check a submitted observation and publish it when a maintainer agrees",
@@ -81,9 +82,13 @@ command publishes it.
 --contributor and --url also record it as a reproduction, if this registry has an
 observation of the same run with the same shape; promote then takes it further.
 
+With --unasked what passes is published at once. That is for a registry which
+people see before it counts, such as the branch of a pull request.
+
 Exit codes: 0 published, or there already; 1 refused; 2 usage; 5 waits for an answer.`,
 		Example: `  agent-contracts accept 2026-06-27T100000.123Z.chat-tool-success.bundle.tar.gz
-  agent-contracts review answer 3f2a9c --grant --by jo`,
+  agent-contracts review answer 3f2a9c --grant --by jo
+  agent-contracts accept --unasked --registry ../proposed linux-x64-2.bundle.tar.gz`,
 		Args: argsError(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check("text", "json"); err != nil {
@@ -91,6 +96,9 @@ Exit codes: 0 published, or there already; 1 refused; 2 usage; 5 waits for an an
 			}
 			if (who.Handle == "") != (who.URL == "") {
 				return usage("--contributor and --url go together: say who published it where")
+			}
+			if unasked && ask != "" {
+				return usage("--unasked asks nobody: leave --ask out")
 			}
 			bundle, err := a.readBundle(args[0])
 			if err != nil {
@@ -108,7 +116,7 @@ Exit codes: 0 published, or there already; 1 refused; 2 usage; 5 waits for an an
 			if err != nil {
 				return err
 			}
-			acceptor := &evidence.Acceptor{Registry: reg, Requests: s, StateDir: state, By: a.answerer(""), Now: a.env.Now}
+			acceptor := &evidence.Acceptor{Registry: reg, Requests: s, StateDir: state, By: a.answerer(""), Unasked: unasked, Now: a.env.Now}
 			acceptor.Note = func(texts []string) {
 				for _, t := range texts {
 					a.talk("the bundle says: %s", brief(t))
@@ -134,6 +142,7 @@ Exit codes: 0 published, or there already; 1 refused; 2 usage; 5 waits for an an
 	}
 	c.Flags().StringVar(&who.Handle, "contributor", "", "handle of the contributor")
 	c.Flags().StringVar(&who.URL, "url", "", "where the contributor published it, HTTPS")
+	c.Flags().BoolVar(&unasked, "unasked", false, "publish what passes without a maintainer's answer")
 	c.Flags().StringVar(&ask, "ask", "", "how to ask: inline or durable (default: inline on a terminal, else durable)")
 	a.formatFlag(c, &f, "text", "json")
 	_ = c.RegisterFlagCompletionFunc("ask", cobra.FixedCompletions([]string{"inline", "durable"}, cobra.ShellCompDirectiveNoFileComp))

@@ -207,3 +207,35 @@ func TestOptionalAndTexts(t *testing.T) {
 		t.Errorf("verdict %s", r.Verdict)
 	}
 }
+
+// In a two-way run no kind of frame is always the last: the answer ends the turn.
+// Text that comes after it instead of before it, or the reverse, passed the end.
+func TestTextPassesTheEndOfATurn(t *testing.T) {
+	d := dialect(t, "acp")
+	frame := func(event string) contract.FrameShape {
+		return contract.FrameShape{
+			Direction: "cli->server", Stream: "stdout", EventType: event,
+			Paths: []contract.PathShape{{Path: "jsonrpc", Type: "string", Required: true}}, Enums: map[string][]contract.Literal{},
+		}
+	}
+	shape := func(frames ...contract.FrameShape) *contract.Shape {
+		s := &contract.Shape{SchemaVersion: contract.SchemaVersion, ProtocolFamily: contract.FamilyACP, Transport: contract.TransportJSONRPC, FrameShapes: frames, FrameCount: len(frames)}
+		for i, f := range frames {
+			s.EventTypes = append(s.EventTypes, f.EventType)
+			s.Extensions.Sequence = append(s.Extensions.Sequence, contract.SeqItem{Index: i})
+		}
+		sig, err := s.ComputeSignature()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Signature = sig
+		return s
+	}
+	end, text := frame("session/prompt:result"), frame("session/update:agent_message_chunk")
+	before, after := compare.Side{Shape: shape(text, end)}, compare.Side{Shape: shape(end), AfterTerminal: []contract.FrameShape{text}}
+	for _, r := range []compare.Result{compare.Runs(before, after, d), compare.Runs(after, before, d)} {
+		if got := names(r); !slices.Equal(got, []string{"terminal_moved:session/update:agent_message_chunk"}) || r.Verdict != contract.VerdictParserIncompatible {
+			t.Errorf("%s, signals %q", r.Verdict, got)
+		}
+	}
+}

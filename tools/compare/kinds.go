@@ -25,7 +25,7 @@ func (c *comparison) unpaired(as, bs []*frame, pairs []pair) {
 		switch {
 		case paired[a]:
 		case slices.ContainsFunc(c.lateB, a.sameKind):
-			c.terminalMoved(bs)
+			c.terminalMoved(a, bs)
 		default:
 			c.add(Signal{ID: EventRemoved, EventType: a.EventType, Kinds: c.kinds(a), From: a.label(c.dialect), Renamed: renamed[a]})
 		}
@@ -34,18 +34,21 @@ func (c *comparison) unpaired(as, bs []*frame, pairs []pair) {
 		switch {
 		case paired[b]:
 		case slices.ContainsFunc(c.lateA, b.sameKind):
-			c.terminalMoved(bs)
+			c.terminalMoved(b, bs)
 		default:
 			c.added(as, b, renamed[b])
 		}
 	}
 }
 
-// terminalMoved reports that a frame passed the end of the run.
-func (c *comparison) terminalMoved(bs []*frame) {
+// terminalMoved reports that a frame passed the end of the run. In a two-way run
+// that is the answer which ends the turn, and no kind of frame is always terminal:
+// the signal then names what passed it.
+func (c *comparison) terminalMoved(passed *frame, bs []*frame) {
 	if i := slices.IndexFunc(bs, isTerminal); i >= 0 {
-		c.add(Signal{ID: TerminalMoved, EventType: bs[i].EventType, Kinds: c.kinds(bs[i])})
+		passed = bs[i]
 	}
+	c.add(Signal{ID: TerminalMoved, EventType: passed.EventType, Kinds: c.kinds(passed)})
 }
 
 func isTerminal(f *frame) bool { return f.terminal }

@@ -19,6 +19,9 @@ type Acceptor struct {
 	Registry *store.Registry
 	Requests *requests.Store
 	StateDir string // the private state folder
+	// Unasked publishes what passes without a maintainer's answer: into a registry
+	// that they see before it counts, such as the branch of a pull request.
+	Unasked bool
 	// Inline asks at once; nil suspends until there is an answer (DESIGN D11).
 	Inline requests.Prompter
 	By     string // signs what Inline leaves out
@@ -55,8 +58,10 @@ func (a *Acceptor) Accept(ctx context.Context, b *Bundle, who Contributor) (*Acc
 	if a.Note != nil {
 		a.Note(s.texts())
 	}
-	if err := a.ask(ctx, s); err != nil {
-		return nil, err
+	if !a.Unasked {
+		if err := a.ask(ctx, s); err != nil {
+			return nil, err
+		}
 	}
 	res := &capture.CellResult{
 		Observation: s.observation, Shape: s.derived.Shape, Fixture: string(s.derived.Fixture), Goldens: map[string]string{},

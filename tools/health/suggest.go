@@ -38,7 +38,9 @@ type Reason struct {
 type ReasonCode string
 
 // The reasons. Each is about the newest run of its probe, so that a capture
-// that answers it also takes it away.
+// that answers it also takes it away. A weak success and a violation are answered
+// too when the run before it came to the same: a third would tell nothing new,
+// and what is so stays counted in the rows.
 const (
 	ReasonWeakSuccess    ReasonCode = "weak_success"    // the newest run is a success without substance
 	ReasonNewViolation   ReasonCode = "new_violation"   // it breaks what the version before did not
@@ -86,7 +88,11 @@ func (c *cell) reasons() []Reason {
 		out = append(out, Reason{code, c.probe, fmt.Sprintf(format, args...)})
 	}
 	newest := c.since[len(c.since)-1]
-	if newest.Extensions.WeakSuccess {
+	var before *run // of the same version
+	if len(c.since) > 1 {
+		before = c.since[len(c.since)-2]
+	}
+	if newest.Extensions.WeakSuccess && (before == nil || !before.Extensions.WeakSuccess) {
 		n := 0
 		for _, r := range c.since {
 			if r.Extensions.WeakSuccess {
@@ -96,6 +102,11 @@ func (c *cell) reasons() []Reason {
 		add(ReasonWeakSuccess, "the newest run is a success without substance (%d of %d are)", n, len(c.since))
 	}
 	for _, v := range c.newViolations(newest) {
+		if before != nil && slices.ContainsFunc(before.Extensions.Violations, func(w contract.ContractViolation) bool {
+			return v.Kind == w.Kind && v.Expected == w.Expected
+		}) {
+			continue
+		}
 		text := fmt.Sprintf("%s %s: wanted %s, got %s; %s met it", v.Kind, v.Path, v.Expected, v.Actual, c.before.version)
 		if newest.Extensions.ProbeRevision != c.before.runs[len(c.before.runs)-1].Extensions.ProbeRevision {
 			text += " under another revision of the probe"
