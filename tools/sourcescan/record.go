@@ -38,7 +38,7 @@ func Write(ctx context.Context, reg *store.Registry, a *contract.Agent, r *Repor
 		changes []Change
 		surface *Surface
 	}{{contract.LevelSourceDerived, r.Derived, r.to.Surface}, {contract.LevelVendorDocumented, r.Documented, r.to.Schemas}} {
-		shape, err := derive(a.ProtocolFamilies[0], part.level, part.changes, part.surface)
+		shape, err := derive(structured(a), part.level, part.changes, part.surface)
 		if err != nil {
 			return nil, err
 		}
@@ -64,6 +64,15 @@ func Write(ctx context.Context, reg *store.Registry, a *contract.Agent, r *Repor
 		return nil, nil
 	}
 	return written, tx.Commit()
+}
+
+// structured is the agent's first family whose frames have members: the values
+// that a scan finds are discriminators, and plain text has none.
+func structured(a *contract.Agent) contract.ProtocolFamily {
+	if i := slices.IndexFunc(a.ProtocolFamilies, func(f contract.ProtocolFamily) bool { return f != contract.FamilyPlain }); i >= 0 {
+		return a.ProtocolFamilies[i]
+	}
+	return a.ProtocolFamilies[0]
 }
 
 func stage(tx *store.Transaction, place string, s *contract.SourceEvidence, shape *contract.Shape) error {

@@ -268,6 +268,22 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// What a scan finds has members, so it is none of the plain text of an agent that
+// speaks another protocol too.
+func TestStructuredFamily(t *testing.T) {
+	for _, tt := range []struct {
+		has  []contract.ProtocolFamily
+		want contract.ProtocolFamily
+	}{
+		{[]contract.ProtocolFamily{contract.FamilyPlain, contract.FamilyClaude, contract.FamilyACP}, contract.FamilyClaude},
+		{[]contract.ProtocolFamily{contract.FamilyPlain}, contract.FamilyPlain},
+	} {
+		if got := structured(&contract.Agent{ProtocolFamilies: tt.has}); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.has, got, tt.want)
+		}
+	}
+}
+
 func TestIssue(t *testing.T) {
 	a, b := &Side{Name: "1.0.0", Surface: newSurface(), Schemas: newSurface()}, &Side{Name: "1.0.1", Surface: newSurface(), Schemas: newSurface()}
 	if Scan("codex", a, b).Issue() != nil {
