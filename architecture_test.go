@@ -25,7 +25,7 @@ var levels = [][]string{
 	{"tools/replay"},
 	{"tools/capture", "tools/bisect", "tools/discover", "tools/merge", "tools/sourcescan", "tools/recordings"},
 	{"tools/compat", "tools/matrix", "tools/health", "tools/plan", "tools/review", "tools/jobs", "tools/play"},
-	{"tools/validate", "tools/scaffold", "tools/consume"},
+	{"tools/validate", "tools/scaffold", "tools/consume", "tools/campaign"},
 	{"tools/serve", "tools/site", "tools/publish", "tools/report", "tools/evidence", "tools/mcp", "tools/conformance"},
 	{".", "tools/cli"},
 	{"cmd/agent-contracts"},

@@ -90,7 +90,7 @@ func (w *world) heard() string {
 
 func (w *world) runStatus() string {
 	w.t.Helper()
-	files, err := filepath.Glob(filepath.Join(w.priv, "jobs", "*", "run.json"))
+	files, err := filepath.Glob(filepath.Join(w.priv, "captures", "*", "run.json"))
 	must(w.t, err)
 	var out []string
 	for _, f := range files {
@@ -133,7 +133,7 @@ func TestSuspend(t *testing.T) {
 			if after := w.tree(w.reg); after != before || w.heard() != "" {
 				t.Errorf("a suspended capture changed the registry, or told the agent %q", w.heard())
 			}
-			if left, err := filepath.Glob(filepath.Join(w.priv, "jobs", "*", "cells", "*", "raw.bundle")); err != nil || len(left) > 0 {
+			if left, err := filepath.Glob(filepath.Join(w.priv, "captures", "*", "cells", "*", "raw.bundle")); err != nil || len(left) > 0 {
 				t.Errorf("the half recording is still there: %v", left)
 			}
 			w.leavesNobody()

@@ -141,7 +141,7 @@ func (w *world) complete(each int) {
 
 // runs counts the begun runs and says whether all of them are finished.
 func (w *world) runs() (n int, finished bool) {
-	files, err := filepath.Glob(filepath.Join(w.priv, "jobs", "*", "run.json"))
+	files, err := filepath.Glob(filepath.Join(w.priv, "captures", "*", "run.json"))
 	must(w.t, err)
 	finished = len(files) > 0
 	for _, f := range files {
@@ -251,7 +251,7 @@ type watch struct {
 func (w *world) places() []string {
 	w.t.Helper()
 	dirs := []string{w.reg, filepath.Join(w.reg, "registry")}
-	for _, d := range []string{"", "run", "jobs", "raw"} {
+	for _, d := range []string{"", "run", "captures", "raw"} {
 		dir := filepath.Join(w.priv, d)
 		must(w.t, os.MkdirAll(dir, 0o711))
 		dirs = append(dirs, dir)

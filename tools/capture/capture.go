@@ -40,6 +40,8 @@ type Options struct {
 	// leaves them as the scenario has them, -1 sends each text whole.
 	ChunkRunes int
 
+	// RunID is the id of the job whose work this is; "" makes one up.
+	RunID          string
 	Install        install.Options
 	Now            func() time.Time
 	LookupEnv      func(string) (string, bool)
@@ -191,7 +193,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, resumed, err := openRun(opts.StateDir, id, opts.Now())
+	r, resumed, err := openRun(opts.StateDir, opts.RunID, id, opts.Now())
 	if err != nil {
 		return nil, err
 	}

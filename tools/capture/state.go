@@ -30,7 +30,9 @@ func newRunID(now time.Time) string {
 }
 
 // run is one folder of state: what was asked, and what each cell came to. All
-// of it is private, since it holds raw bundles until they are stored.
+// of it is private, since it holds raw bundles until they are stored. It is what
+// a capture needs to go on after an interruption, and no authority on any run:
+// package jobs alone answers for those (specification 000, D6).
 type run struct {
 	dir    string
 	lock   *flock.Flock
@@ -61,12 +63,13 @@ const resumeWindow = 24 * time.Hour
 
 // openRun takes up the newest interrupted run of the same plan, or starts one.
 // Interrupted runs that nobody may take up any more are removed.
-func openRun(stateDir string, plan contract.Digest, now time.Time) (r *run, resumed bool, err error) {
-	jobs := filepath.Join(stateDir, "jobs")
-	if err := os.MkdirAll(jobs, 0o700); err != nil {
+// A new one has the id, or one of its own where that is "".
+func openRun(stateDir, id string, plan contract.Digest, now time.Time) (r *run, resumed bool, err error) {
+	captures := filepath.Join(stateDir, "captures")
+	if err := os.MkdirAll(captures, 0o700); err != nil {
 		return nil, false, fmt.Errorf("keeping the state of the run: %w", err)
 	}
-	old, err := findInterrupted(jobs, plan, now)
+	old, err := findInterrupted(captures, plan, now)
 	if err != nil {
 		return nil, false, err
 	}
@@ -76,8 +79,11 @@ func openRun(stateDir string, plan contract.Digest, now time.Time) (r *run, resu
 		old.Status, old.Reason = runRunning, ""
 		return old, true, old.save()
 	}
-	r = &run{ID: newRunID(now), PlanHash: plan, CreatedAt: now.UTC(), Status: runRunning, Incarnation: 1}
-	r.dir = filepath.Join(jobs, r.ID)
+	if id == "" {
+		id = newRunID(now)
+	}
+	r = &run{ID: id, PlanHash: plan, CreatedAt: now.UTC(), Status: runRunning, Incarnation: 1}
+	r.dir = filepath.Join(captures, r.ID)
 	if err := os.MkdirAll(filepath.Join(r.dir, "cells"), 0o700); err != nil {
 		return nil, false, fmt.Errorf("keeping the state of the run: %w", err)
 	}
@@ -88,8 +94,8 @@ func openRun(stateDir string, plan contract.Digest, now time.Time) (r *run, resu
 	return r, false, r.save()
 }
 
-func findInterrupted(jobs string, plan contract.Digest, now time.Time) (*run, error) {
-	entries, err := os.ReadDir(jobs)
+func findInterrupted(captures string, plan contract.Digest, now time.Time) (*run, error) {
+	entries, err := os.ReadDir(captures)
 	if err != nil {
 		return nil, fmt.Errorf("looking for interrupted runs: %w", err)
 	}
@@ -98,7 +104,7 @@ func findInterrupted(jobs string, plan contract.Digest, now time.Time) (*run, er
 		if !runIDPattern.MatchString(e.Name()) {
 			continue
 		}
-		r := &run{dir: filepath.Join(jobs, e.Name())}
+		r := &run{dir: filepath.Join(captures, e.Name())}
 		b, err := os.ReadFile(filepath.Join(r.dir, "run.json"))
 		if err != nil || json.Unmarshal(b, r) != nil {
 			continue // it was killed before its first write

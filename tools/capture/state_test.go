@@ -43,7 +43,7 @@ func TestResume(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			state := t.TempDir()
-			first, resumed, err := openRun(state, plan, now)
+			first, resumed, err := openRun(state, "", plan, now)
 			if err != nil || resumed || !runIDPattern.MatchString(first.ID) {
 				t.Fatalf("first attempt: %+v, %v, %v", first, resumed, err)
 			}
@@ -53,7 +53,7 @@ func TestResume(t *testing.T) {
 			if c.left != nil {
 				c.left(t, first)
 			}
-			second, resumed, err := openRun(state, c.plan, c.now)
+			second, resumed, err := openRun(state, "", c.plan, c.now)
 			must(t, err)
 			defer second.close()
 			if want := map[bool]int{true: 2, false: 1}[c.want]; second.Incarnation != want || second.Status != runRunning || second.Reason != "" {
@@ -75,11 +75,11 @@ func TestResume(t *testing.T) {
 func TestExpiredRunIsRemoved(t *testing.T) {
 	state := t.TempDir()
 	plan := contract.Sum([]byte("plan"))
-	old, _, err := openRun(state, contract.Sum([]byte("another plan")), now)
+	old, _, err := openRun(state, "", contract.Sum([]byte("another plan")), now)
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(old.dir, "raw.bundle"), []byte("raw"), 0o600))
 	at := now.Add(resumeWindow + time.Second)
-	r, _, err := openRun(state, plan, at)
+	r, _, err := openRun(state, "", plan, at)
 	must(t, err)
 	must(t, r.finish())
 	r.close()
@@ -87,7 +87,7 @@ func TestExpiredRunIsRemoved(t *testing.T) {
 		t.Errorf("a run at work was removed: %v", err)
 	}
 	old.close()
-	r, _, err = openRun(state, plan, at.Add(time.Second))
+	r, _, err = openRun(state, "", plan, at.Add(time.Second))
 	must(t, err)
 	r.close()
 	if _, err := os.Stat(old.dir); !errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +96,7 @@ func TestExpiredRunIsRemoved(t *testing.T) {
 }
 
 func TestCellThatWasCutCountsAsNotDone(t *testing.T) {
-	r, _, err := openRun(t.TempDir(), "p", now)
+	r, _, err := openRun(t.TempDir(), "", "p", now)
 	must(t, err)
 	defer r.close()
 	must(t, os.MkdirAll(r.cellDir("c"), 0o700))

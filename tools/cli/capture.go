@@ -181,7 +181,7 @@ func (a *app) captureOptions(f *captureFlags, args []string) (capture.Options, e
 	}
 	opts = capture.Options{
 		Registry: reg, StateDir: state, Probes: f.probes, Repeat: f.repeat, Bin: f.bin, Live: f.live, ChunkRunes: f.chunk,
-		Now: a.env.Now, LookupEnv: a.lookupEnv, Refresh: matrix.Refresh,
+		RunID: a.job, Now: a.env.Now, LookupEnv: a.lookupEnv, Refresh: matrix.Refresh,
 		Install: a.installOptions(), Runner: a.runner(), WorkflowRunURL: a.workflowRun(),
 	}
 	if opts.Bucket, err = a.bucket(); err != nil {

@@ -88,6 +88,7 @@ type app struct {
 	machine  *answer       // nil without --machine
 	// tell is told how far a job's work is; nil outside of jobs.
 	tell func(done, total int, what string)
+	job  string // the id of the job whose work this is, "" outside of jobs
 }
 
 // Main runs one command and returns its exit code.

@@ -36,6 +36,7 @@ func (a *app) commands() []*cobra.Command {
 		a.doctorCommand(),
 		a.detachable(a.discoverCommand(), jobs.KindDiscover, a.knownAgents),
 		a.planCommand(),
+		a.campaignCommand(),
 		a.sourceScanCommand(),
 		a.mergeStepCommand(),
 		a.healthCommand(),

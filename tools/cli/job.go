@@ -319,7 +319,8 @@ func (a *app) jobPruneCommand() *cobra.Command {
 		Short: "Remove jobs that ended long ago",
 		Long: `Prune removes the files of jobs that ended longer ago than --older-than. What stays
 is that they were there: asking for one says that it was pruned. A job without an
-end is never removed.
+end is never removed. What killed submissions left goes, too, when it is an hour
+old.
 
 Exit codes: 0; 2 usage.`,
 		Args: argsError(cobra.NoArgs),

@@ -213,7 +213,7 @@ func (a *app) work(ctx context.Context, run *jobs.Run) jobs.Done {
 	}
 	said := &answer{}
 	env.Stdout = &said.printed
-	sub := &app{env: env, machine: said, tell: run.Tell}
+	sub := &app{env: env, machine: said, tell: run.Tell, job: run.Record.RunID}
 	e := sub.envelope(ctx)
 	var b bytes.Buffer
 	if err := e.Write(&b); err != nil {

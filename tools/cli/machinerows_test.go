@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/bisect"
+	"github.com/nexu-io/open-design-agent-contracts/tools/campaign"
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/conformance"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -37,6 +38,7 @@ func machineRows(t *testing.T) map[string]machineRow {
 		"bisect":        {types: []any{&bisect.Report{}}},
 		"cache list":    one(),
 		"cache prune":   {runs: [][]string{{"--keep-versions", "1", "--dry-run"}}},
+		"campaign":      {types: []any{&campaign.Report{}}},
 		"can-i-use":     one("codex", "0.144.0"),
 		"capture":       {runs: [][]string{{"codex@0.133.0", "--dry-run"}}, types: []any{&capture.Report{}}},
 		"classify":      {runs: [][]string{{}}, stdin: `{"result":"failed","agentId":"codex","stderr":"401 Unauthorized","exitCode":1}`},

@@ -136,6 +136,8 @@ func (s *Store) Resume(id, program string) (*Job, error) {
 type Pruned struct {
 	Removed []string `json:"removed"`
 	Kept    int      `json:"kept"`
+	// Litter counts the folders that killed producers and prunes left.
+	Litter int `json:"litter"`
 }
 
 // tombstone is what stays of a pruned run.
@@ -168,6 +170,9 @@ func (s *Store) Prune(ctx context.Context, age time.Duration, dryRun bool) (*Pru
 		}
 		out.Removed = append(out.Removed, id)
 	}
+	if out.Litter, err = s.sweep(dryRun); err != nil {
+		return out, fmt.Errorf("removing what killed producers left: %w", err)
+	}
 	return out, nil
 }
 
@@ -180,7 +185,7 @@ func (s *Store) remove(id, dir string) error {
 	if err := writeRun(stones, id+".json", tombstone{id, s.now()}); err != nil {
 		return err
 	}
-	trash := filepath.Join(s.dir, ".gone-"+id)
+	trash := filepath.Join(s.dir, gonePrefix+id)
 	if err := os.Rename(dir, trash); err != nil {
 		return err
 	}

@@ -198,11 +198,16 @@ func (s *Store) admit(ctx context.Context, sub *Submission) (id string, reused b
 // create makes the folder of a run. keep notes its id first: a key without its
 // run is as good as none, and a run without its key would be made twice.
 func (s *Store) create(sub *Submission, keep func(id string) error) (string, error) {
-	tmp, err := os.MkdirTemp(s.dir, ".new-")
+	tmp, err := os.MkdirTemp(s.dir, newPrefix)
 	if err != nil {
 		return "", fmt.Errorf("making the folder of a run: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
+	unlock, err := lock(tmp) // until it has its name, so that nobody takes it for a dead producer's
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	for range 16 {
 		id, err := s.newID()
 		if err != nil {

@@ -60,6 +60,9 @@ type Policy struct {
 	Poll     time.Duration
 	Attempts int           // waits in which a run may be unresolved before it is given up
 	Backoff  time.Duration // before the next wait, doubled each time
+	// Leave says of a run that is pending that it is not waited for, such as one
+	// that needs a person first; nil waits for all.
+	Leave func(*Seen) bool
 }
 
 // Resolution is where the waiting for one run ended.
@@ -71,7 +74,7 @@ type Resolution struct {
 }
 
 // Await waits for runs as the policy says. A run that is pending is waited for
-// until ctx ends; one that stopped without an end, or never got a process, is
+// until ctx ends or the policy leaves it; one that stopped without an end, or never got a process, is
 // given up after the policy's attempts. The answer has one entry an id, in the
 // order of ids.
 func (c *Client) Await(ctx context.Context, ids []string, p Policy) ([]Resolution, error) {
@@ -90,7 +93,7 @@ func (c *Client) Await(ctx context.Context, ids []string, p Policy) ([]Resolutio
 		}
 		open = slices.DeleteFunc(open, func(id string) bool {
 			r, found := known[id]
-			return found && (r.Terminal || r.Error != nil || r.Abandoned)
+			return found && (r.Terminal || r.Error != nil || r.Abandoned || p.Leave != nil && p.Leave(&r.Seen))
 		})
 		if len(unresolved) == 0 {
 			continue // the window itself was the pause

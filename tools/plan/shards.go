@@ -64,7 +64,7 @@ func (p *Plan) Matrix(n int, known *contract.AgentsFile) (*GitHubMatrix, error) 
 		for i, items := range spread(byPlatform[platform], shards) {
 			s := Shard{Shard: fmt.Sprintf("%s-%d", platform, i+1), Platform: platform, RunsOn: runners[platform]}
 			var err error
-			if s.Inputs, err = inputs(items, known); err != nil {
+			if s.Inputs, err = Inputs(items, known); err != nil {
 				return nil, err
 			}
 			for _, it := range items {
@@ -121,7 +121,9 @@ func spread(items []*Item, n int) [][]*Item {
 	return out
 }
 
-func inputs(items []*Item, known *contract.AgentsFile) (string, error) {
+// Inputs is the JSON list of Capture Inputs that capture --input reads to do
+// these items.
+func Inputs(items []*Item, known *contract.AgentsFile) (string, error) {
 	list := []input{}
 	for _, it := range items {
 		family := known.Agent(it.Agent).ProtocolFamilies[0]
