@@ -1,6 +1,7 @@
 package agentcontracts
 
 import (
+	"context"
 	"io/fs"
 	"sync"
 
@@ -91,11 +92,11 @@ func (s *Support) IsNewerThanLatestVerified(agent, version string) bool {
 	return is && err == nil
 }
 
-// ClassifyInstalledCLI says what is known about an installed CLI, in the
-// specification's order. probe is what a local probe of it found, nil for no
-// probe. An agent or a version that nobody knows is unknown, which is no error:
-// whoever starts a CLI needs an answer in any case.
-func (s *Support) ClassifyInstalledCLI(agent, version string, p Platform, probe *Probed) Claim {
+// Classify says what is known about a version, in the specification's order.
+// probe is what a local probe of it found, nil for no probe. An agent or a
+// version that nobody knows is unknown, which is no error: whoever starts a CLI
+// needs an answer in any case.
+func (s *Support) Classify(agent, version string, p Platform, probe *Probed) Claim {
 	var (
 		c   Claim
 		err error
@@ -109,6 +110,26 @@ func (s *Support) ClassifyInstalledCLI(agent, version string, p Platform, probe 
 		return c
 	}
 	return unknown(agent, version, p)
+}
+
+// ProbeRunner runs a bounded local probe of the installed CLI of an agent; nil
+// for none. Its error ends the classification.
+type ProbeRunner func(ctx context.Context, agent string) (*Probed, error)
+
+// ClassifyInstalledCLI is the specification's function of that name, with the
+// probe given: what is too old or known to break is not started to find out
+// more. A nil probe asks nothing. An error is the probe's; the claim is then
+// what is known without it.
+func (s *Support) ClassifyInstalledCLI(ctx context.Context, agent, version string, p Platform, probe ProbeRunner) (Claim, error) {
+	before := s.Classify(agent, version, p, nil)
+	if probe == nil || before.Status == contract.SupportTooOld || before.Status == contract.SupportKnownBreaking {
+		return before, nil
+	}
+	found, err := probe(ctx, agent)
+	if err != nil || found == nil {
+		return before, err
+	}
+	return s.Classify(agent, version, p, found), nil
 }
 
 func unknown(agent, version string, p Platform) Claim {

@@ -70,7 +70,7 @@ func (r row) ask(s *agentcontracts.Support) row {
 	if r.Probe != nil {
 		p = &agentcontracts.Probed{Done: true, Shape: r.Probe.Shape, At: r.Probe.At, Live: r.Probe.Live}
 	}
-	c := s.ClassifyInstalledCLI(r.Agent, r.Version, r.Platform, p)
+	c := s.Classify(r.Agent, r.Version, r.Platform, p)
 	out.Status, out.Policy, out.Evidence, out.Answer, out.Installed = c.Status, c.Policy, c.Evidence, c.Answer(), c.Version
 	out.LatestOfMine = c.LatestVerified
 	out.TooOld = s.IsOlderThanMinSupported(r.Agent, r.Version, r.Platform)

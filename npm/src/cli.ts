@@ -3,19 +3,21 @@
 import { parseArgs } from "node:util";
 
 import { classify } from "./compact.js";
-import { compareShapes, type Difference } from "./compare.js";
+import { compareShapes, spellSignal } from "./compare.js";
 import { supportedShapes } from "./contracts.js";
 import { verifyManifest, type ManifestOptions } from "./manifest.js";
 import type { SupportedShape } from "./records.js";
 import { Registry } from "./registry.js";
 import { replayThrough } from "./replay.js";
+import type { Families } from "./schemas/families.js";
 import type { Shape } from "./schemas/shape.js";
 import { verifyRecords } from "./verify.js";
 
 const usage = `agent-cli-contracts: contracts of coding-agent CLIs, offline
 
   can-i-use AGENT VERSION [--platform P]   yes (exit 0), no (1) or cannot know (3)
-  compare A B                              two shapes: a signature, or AGENT@VERSION[:PROBE]; 1 if something is lost
+  compare A B                              what changed from shape A to shape B: a signature (eight digits are enough)
+                                           or AGENT@VERSION[:PROBE]; 0 the same or compatible, 1 breaking, 3 cannot know
   replay [AGENT|ID] [--adapter COMMAND]    the recorded runs and OpenDesign's events; with --adapter,
                                            those of a program held against them; 1 if any differs
   verify [--key K]… [--min-sequence N]     the package against itself: manifest, claims, records; 1 if anything is wrong
@@ -38,39 +40,44 @@ function canIUse(agent: string | undefined, version: string | undefined, on: str
   return { yes: 0, no: 1, cannot_know: 3 }[c.answer];
 }
 
+/** There is not what was named, so that nothing can be said. */
+class CannotKnowError extends Error {}
+
 /** The shape that a word names: a signature or the beginning of one, or an agent's version and probe. */
-function shapeOf(registry: Registry, word: string | undefined): Shape {
-  if (word === undefined) throw new UsageError("compare wants two shapes");
+function shapeOf(registry: Registry, word: string): Shape {
   const version = /^([^@]+)@([^:]+)(?::(.+))?$/.exec(word);
-  const agent = registry.agents().agents.find((a) => a.id === version?.[1]);
-  const probe = version?.[3] ?? agent?.representative_probe;
-  const of = (s: { extensions?: { probe?: string; versions?: string[] } }) => s.extensions?.probe === probe && s.extensions?.versions?.includes(version?.[2] ?? "");
-  const signature = version
-    ? registry.matrix().agents.filter((e) => e.agent === version[1]).flatMap((e) => e.observed_shapes).find(of)?.shape
-    : signatures(registry, word);
-  const shape = signature === undefined ? undefined : registry.shape(signature);
-  if (shape === undefined) throw new UsageError(`there is no one shape ${word} here`);
+  const found = version ? recorded(registry, version[1] ?? "", version[2] ?? "", version[3]) : signatures(registry, word);
+  const [first, ...more] = found;
+  if (more.length > 0) throw new UsageError(`${word} has ${found.length} shapes: give one of ${found.join(", ")}`);
+  const shape = first === undefined ? undefined : registry.shape(first);
+  if (shape === undefined) throw new CannotKnowError(`there is no shape ${word} here`);
   return shape;
 }
 
-function signatures(registry: Registry, word: string): string | undefined {
+/** The shapes that were recorded of a version, of the representative probe unless another one is named. */
+function recorded(registry: Registry, agent: string, version: string, probe?: string): string[] {
+  const asked = probe ?? registry.agents().agents.find((a) => a.id === agent)?.representative_probe;
+  const shapes = registry.matrix().agents.flatMap((e) => (e.agent === agent ? e.observed_shapes : []));
+  const of = (s: { extensions?: { probe?: string; versions?: string[] } }) => s.extensions?.probe === asked && s.extensions?.versions?.includes(version);
+  return [...new Set(shapes.filter(of).map((s) => s.shape))];
+}
+
+function signatures(registry: Registry, word: string): string[] {
   const start = word.replace(/^sha256[:-]/, "");
-  const found = registry.places("shapes", ".shape.json").filter((p) => p.includes(`/sha256-${start}`));
-  return found.length === 1 ? found[0]?.replace(/^.*\/sha256-(\w+)\.shape\.json$/, "sha256:$1") : undefined;
+  if (!/^[0-9a-f]{8,64}$/.test(start)) throw new UsageError(`${word} is no signature of at least eight digits, and no AGENT@VERSION[:PROBE]`);
+  const name = /\/sha256-(\w+)\.shape\.json$/;
+  return registry.places("shapes", ".shape.json").flatMap((p) => (name.exec(p)?.[1]?.startsWith(start) ? [p.replace(/^.*\/sha256-(\w+)\..*$/, "sha256:$1")] : []));
 }
 
-function compare(a: string | undefined, b: string | undefined, json: boolean): number {
+function compare(words: string[], json: boolean): number {
+  const [a, b, ...rest] = words;
+  if (a === undefined || b === undefined || rest.length > 0) throw new UsageError("compare wants two shapes");
   const registry = new Registry();
-  const result = compareShapes(shapeOf(registry, a), shapeOf(registry, b));
+  const { dialects } = registry.record<Families>("families", "registry/families.json");
+  const result = compareShapes(shapeOf(registry, a), shapeOf(registry, b), dialects);
   if (json) say(JSON.stringify(result));
-  else if (result.same) say("same shape");
-  else for (const d of result.differences) say(spell(d));
-  return result.loses ? 1 : 0;
-}
-
-function spell(d: Difference): string {
-  const change = d.from === undefined && d.to === undefined ? "" : ` ${d.from ?? "-"} → ${d.to ?? "-"}`;
-  return [d.change, d.kind, d.path].filter((x) => x !== undefined).join(" ") + change;
+  else for (const line of [result.verdict, ...result.signals.map((s) => `${s.severity.padEnd(8)}  ${spellSignal(s)}`)]) say(line);
+  return result.verdict === "parser_incompatible" ? 1 : 0;
 }
 
 async function replay(which: string | undefined, adapter: string | undefined, json: boolean): Promise<number> {
@@ -119,7 +126,8 @@ async function main(): Promise<number> {
       help: { type: "boolean", short: "h", default: false },
     },
   });
-  const [command, a, b] = positionals;
+  const [command, ...words] = positionals;
+  const [a, b] = words;
   if (values.help || command === undefined) {
     process.stdout.write(usage);
     return command === undefined && !values.help ? 2 : 0;
@@ -128,7 +136,7 @@ async function main(): Promise<number> {
     case "can-i-use":
       return canIUse(a, b, values.platform ?? platform(), values.json);
     case "compare":
-      return compare(a, b, values.json);
+      return compare(words, values.json);
     case "replay":
       return replay(a, values.adapter, values.json);
     case "verify":
@@ -142,6 +150,6 @@ main().then(
   (e: unknown) => {
     const known = e instanceof UsageError || (e as { code?: string }).code?.startsWith("ERR_PARSE_ARGS") === true;
     talk(`error: ${e instanceof Error ? e.message : String(e)}${known ? "\nhint: see agent-cli-contracts --help" : ""}`);
-    process.exitCode = known ? 2 : 70;
+    process.exitCode = known ? 2 : e instanceof CannotKnowError ? 3 : 70;
   },
 );

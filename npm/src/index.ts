@@ -13,6 +13,8 @@ import { Registry } from "./registry.js";
 export * from "./compact.js";
 export { createInstrumentedChildFromTranscript, EXIT_HOST, InstrumentedChild, StdinViolation } from "./child.js";
 export type { ChildOptions } from "./child.js";
+export { compareShapes, spellSignal } from "./compare.js";
+export type { CompareDialect, Comparison, RuleId, Severity, Signal } from "./compare.js";
 export { CONSUMER, daemonRunShapes, errorCases, supportedShapes } from "./contracts.js";
 export type { ContractFilter, ErrorCaseFilter } from "./contracts.js";
 export {

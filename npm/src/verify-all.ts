@@ -7,6 +7,6 @@ export { dataDir, Registry } from "./registry.js";
 export { MANIFEST, parseManifest, signedBy, verifyManifest } from "./manifest.js";
 export type { Manifest, ManifestCheck, ManifestOptions } from "./manifest.js";
 export { compareShapes } from "./compare.js";
-export type { Comparison, Difference } from "./compare.js";
+export type { Comparison, Signal } from "./compare.js";
 export { replayThrough } from "./replay.js";
 export type { Replayed } from "./replay.js";

@@ -44,6 +44,23 @@ func (x *Index) NewerThanVerified(agent, version string) (bool, error) {
 	return in.newerThanVerified(v), nil
 }
 
+// Captured reports whether a claim of the matrix rests on captures of the agent,
+// on any platform.
+func (x *Index) Captured(agent string) bool {
+	in := x.agents[agent]
+	if in == nil {
+		return false
+	}
+	for _, list := range in.entries {
+		for _, e := range list {
+			if len(e.ObservedShapes) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (x *Index) version(agent, version string) (*indexed, agents.Version, error) {
 	in := x.agents[agent]
 	if in == nil {

@@ -147,7 +147,7 @@ func (s *Server) classify(r *http.Request, snap *snapshot) (*reply, error) {
 	if _, err := snap.site.Index.Agent(p["agent"]); err != nil {
 		return nil, unknownAgent(err)
 	}
-	c, err := snap.site.Index.Classify(p["agent"], strings.TrimLeft(p["version"], "vV"), platform, found)
+	c, err := snap.site.Index.Classify(p["agent"], p["version"], platform, found)
 	if err != nil {
 		return nil, badRequest(fmt.Sprintf("%q is no version of %s", clip(p["version"]), p["agent"]), "")
 	}
