@@ -10,6 +10,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/validate"
 )
 
 func fresh(t *testing.T) *store.Registry {
@@ -92,5 +93,16 @@ func TestForeignFolder(t *testing.T) {
 	var exists *ExistsError
 	if _, err := Registry(dir, from); !errors.As(err, &exists) {
 		t.Errorf("it became a registry: %v", err)
+	}
+}
+
+// Whoever starts a registry has nothing to put right in it.
+func TestAFreshRegistryIsTrue(t *testing.T) {
+	r, err := validate.Run(fresh(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Problems {
+		t.Errorf("%s", p)
 	}
 }

@@ -219,11 +219,15 @@ func (v *validation) orphans() {
 }
 
 // coverage holds each agent's marks against its observations (FINE-PRINT 5).
+// The marks are those of the public registry: one of somebody's own starts with
+// them and without records, so that agents that were never captured here are
+// one finding together, and none before the first capture.
 func (v *validation) coverage(obs []store.Observed) {
-	has := map[[2]string]bool{}
+	has, any := map[[2]string]bool{}, map[string]bool{}
 	for _, o := range obs {
-		has[[2]string{o.Agent, o.Probe}] = true
+		has[[2]string{o.Agent, o.Probe}], any[o.Agent] = true, true
 	}
+	var never []string
 	for i, a := range v.res.agents.Agents {
 		at := "/agents/" + strconv.Itoa(i) + "/coverage"
 		if a.Exemption != "" {
@@ -235,10 +239,17 @@ func (v *validation) coverage(obs []store.Observed) {
 			}
 		}
 		for _, p := range slices.Sorted(mapKeys(a.Coverage)) {
-			if a.Coverage[p].Status == contract.CoverageCaptured && !has[[2]string{a.ID, p}] {
+			switch {
+			case a.Coverage[p].Status != contract.CoverageCaptured || has[[2]string{a.ID, p}]:
+			case any[a.ID]:
 				v.report("COVERAGE-UNTRUE", store.AgentsFile, at+"/"+p, "%s has no observation of %s", a.ID, p)
+			case !slices.Contains(never, a.ID):
+				never = append(never, a.ID)
 			}
 		}
+	}
+	if len(never) > 0 && len(obs) > 0 {
+		v.report("COVERAGE-UNTRUE", store.AgentsFile, "/agents", "agents that are marked as captured have no observation here: %s", strings.Join(never, ", "))
 	}
 }
 

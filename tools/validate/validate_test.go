@@ -288,3 +288,35 @@ func TestFirstDifference(t *testing.T) {
 		}
 	}
 }
+
+// Agents that were never captured in a registry are one finding, whatever the
+// public registry's marks say of them.
+func TestAgentsWithoutRecordsAreOneFinding(t *testing.T) {
+	files := sample(t)
+	var a contract.AgentsFile
+	must(t, json.Unmarshal(files[store.AgentsFile].Data, &a))
+	for _, id := range []string{"one", "two"} {
+		more := a.Agents[0]
+		more.ID, more.Tier = id, 2
+		more.Coverage = map[string]contract.ProbeCoverage{"chat-text-success": {Status: contract.CoverageCaptured}, "auth-failure": {Status: contract.CoverageCaptured}}
+		a.Agents = append(a.Agents, more)
+	}
+	put(t, files, store.AgentsFile, a)
+	together := 0
+	for _, p := range run(t, files) {
+		if p.Code != "COVERAGE-UNTRUE" {
+			continue
+		}
+		if p.Pointer == "/agents" {
+			together++
+			if !strings.Contains(p.Message, "one, two") {
+				t.Errorf("the finding does not name the agents: %s", p)
+			}
+		} else if strings.Contains(p.Message, "one has") || strings.Contains(p.Message, "two has") {
+			t.Errorf("a finding of its own: %s", p)
+		}
+	}
+	if together != 1 {
+		t.Errorf("%d findings about agents without records", together)
+	}
+}
