@@ -257,6 +257,20 @@ func anySeen(t *rapid.T) []seen {
 	}), 0, 12).Draw(t, "seen")
 }
 
+// fewSeen are captures so close to each other that they agree or contradict in
+// most draws, which those of anySeen seldom do.
+func fewSeen(t *rapid.T) []seen {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) seen {
+		return seen{
+			version: rapid.SampledFrom([]string{"1.0.0", "1.1.0"}).Draw(t, "version"),
+			probe:   rep,
+			shape:   rapid.SampledFrom([]string{"A", "A", "B"}).Draw(t, "shape"),
+			status:  contract.ReplayCompatible,
+			minute:  rapid.IntRange(0, 300).Draw(t, "minute"),
+		}
+	}), 1, 6).Draw(t, "seen")
+}
+
 // The same records in any order give the same bytes.
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
