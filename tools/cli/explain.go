@@ -8,13 +8,14 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/expect"
 )
 
-// explanation is what there is to say about a code: a rule of validate or a
-// signal of compare.
+// explanation is what there is to say about a code: a rule of validate, a
+// signal of compare, or a kind of violation of a probe's expectation.
 type explanation struct {
 	Code     string `json:"code"`
-	Of       string `json:"of"` // validate or compare
+	Of       string `json:"of"` // validate, compare or probe
 	Severity string `json:"severity"`
 	Meaning  string `json:"meaning"`
 	Action   string `json:"action,omitempty"`
@@ -29,6 +30,14 @@ func explanations() []explanation {
 	for _, r := range compare.Rules() {
 		out = append(out, explanation{Code: r.ID, Of: "compare", Severity: string(r.Severity), Meaning: r.Meaning})
 	}
+	for _, r := range expect.Rules() {
+		e := explanation{Code: r.Kind, Of: "probe", Severity: "violation", Meaning: r.Meaning, Source: "docs/EXPECTATIONS.md",
+			Action: "Look at the run: agent-contracts replay FIXTURE --adapter reference. The run is stored all the same; a probe that asks too much is changed in its expected-min-events.json."}
+		if r.Thin {
+			e.Meaning += " A success without it is a weak success."
+		}
+		out = append(out, e)
+	}
 	return out
 }
 
@@ -36,14 +45,15 @@ func (a *app) explainCommand() *cobra.Command {
 	var f format
 	c := &cobra.Command{
 		Use:   "explain [CODE]",
-		Short: "Say what a code of validate or compare means",
+		Short: "Say what a code of validate, compare or a probe means",
 		Long: `Explain says what a rule of validate asks for and what to do when it is broken,
-or what a signal of compare means for a reader of the stream. Without CODE it
-lists all codes.
+what a signal of compare means for a reader of the stream, or what a probe's
+expectation asks of a run. Without CODE it lists all codes.
 
 Exit codes: 0; 2 there is no such code.`,
 		Example: `  agent-contracts explain event_removed
-  agent-contracts explain MATRIX-DERIVED`,
+  agent-contracts explain MATRIX-DERIVED
+  agent-contracts explain must_see`,
 		Args: argsError(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return codes(), cobra.ShellCompDirectiveNoFileComp
