@@ -33,7 +33,7 @@ async function page(url, options, look) {
   p.on("console", (m) => m.type() === "error" && faults.push(m.text()));
   p.on("response", (r) => r.status() >= 400 && faults.push(`${r.status()} ${r.url()}`));
   try {
-    await p.goto(url);
+    await p.goto(url, { timeout: 120_000 });
     await look(p);
     assert.deepEqual(faults, []);
   } finally {
