@@ -22,6 +22,7 @@ func Again(reg *store.Registry, agent string, raw *transcript.Transcript, b *Bac
 	if dialect == nil {
 		return nil, fmt.Sprintf("registry/families.json has no dialect %q any more", b.Dialect), nil
 	}
+	families = withPaths(families, dialect.ID, b.Paths)
 	r, err := loadRedactor(reg, families, b.Words...)
 	if err != nil {
 		return nil, "", err

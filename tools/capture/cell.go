@@ -155,7 +155,7 @@ func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.
 		return nil, err
 	}
 	c.tell("redacting")
-	res, err := c.derive(job, rec)
+	res, err := c.derive(ctx, job, rec)
 	if err == nil {
 		err = errors.Join(asker.Err(), settle(rec.tokens))
 	}
@@ -178,7 +178,7 @@ func (c *capturer) keepRaw(ctx context.Context, job *cellJob, rec *recorded) err
 }
 
 // derive turns a recorded run into a result.
-func (c *capturer) derive(job *cellJob, rec *recorded) (*CellResult, error) {
+func (c *capturer) derive(ctx context.Context, job *cellJob, rec *recorded) (*CellResult, error) {
 	res := &CellResult{Cell: job.cell, Goldens: map[string]string{}}
 	if rec.problem != "" {
 		res.Problem = rec.problem
@@ -201,7 +201,7 @@ func (c *capturer) derive(job *cellJob, rec *recorded) (*CellResult, error) {
 		res.Problem = fmt.Sprintf("dialect %q is not in registry/families.json", rec.launch.Dialect)
 		return res, nil
 	}
-	clean, err := c.sanitize(job, rec, raw, dialect)
+	clean, err := c.sanitize(ctx, job, rec, raw, dialect)
 	if err != nil {
 		return nil, err
 	}

@@ -163,7 +163,7 @@ func (r *Report) NextStep() string {
 	}
 	switch {
 	case refused:
-		return "Next: add what is public of the words above to registry/vocabulary.json, then run the same command again. With --ask durable it asks you about such words instead. Nothing of those runs was published."
+		return "Next: add what is public of the words above to registry/vocabulary.json, then run the same command again; or answer the request that is named there (`agent-contracts review show`), for that run alone. Nothing of those runs was published."
 	case unknown:
 		return "Next: see above why some runs tell nothing; the others are in the registry."
 	case len(fresh) > 0:

@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
+	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
@@ -52,14 +55,16 @@ type sanitized struct {
 type Background struct {
 	Dialect string       `json:"dialect"` // as detected; that of a launch may differ
 	Input   redact.Input `json:"input"`
-	// Words are those that a person found public.
+	// Words are those that a person found public, Paths the places in frames
+	// whose value is a constant of the protocol.
 	Words []string `json:"words,omitempty"`
+	Paths []string `json:"paths,omitempty"`
 }
 
 // sanitize redacts a raw transcript and proves that every reader sees the same
 // run in what is left (DESIGN D5). It fails closed: what cannot be proved is
 // for a person to look at, and nothing of it is published.
-func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcript, d *contract.Dialect) (sanitized, error) {
+func (c *capturer) sanitize(ctx context.Context, job *cellJob, rec *recorded, raw *transcript.Transcript, d *contract.Dialect) (sanitized, error) {
 	in := redact.Input{
 		Dialect: d.ID, Hermetic: !c.opts.Live, ScenarioTexts: job.probe.texts(), Prompt: job.probe.Prompt,
 		Secrets: rec.secrets, Cwd: rec.ws.cwd, Home: rec.ws.home, TempDir: rec.ws.tmp,
@@ -69,13 +74,37 @@ func (c *capturer) sanitize(job *cellJob, rec *recorded, raw *transcript.Transcr
 		Registry: c.opts.Registry, Dialect: d, Agent: job.agent.ID, Input: in, Tell: job.tells, families: c.families, redactor: c.redactor,
 		What: fmt.Sprintf("%s of %s %s", job.cell.Probe, job.agent.ID, job.version.Version.Token),
 	}
-	asker := job.asker
-	if !c.opts.AskAll {
-		asker = nil
+	var out sanitized
+	var err error
+	if c.opts.AskAll {
+		out, err = z.run(raw, job.asker)
+	} else {
+		out, err = c.askForLater(ctx, job, z, raw)
 	}
-	out, err := z.run(raw, asker)
-	out.background = &Background{Dialect: d.ID, Input: z.Input, Words: z.Words}
+	out.background = &Background{Dialect: d.ID, Input: z.Input, Words: z.Words, Paths: z.Paths}
 	return out, err
+}
+
+// askForLater redacts a run that does not wait for a person: a doubt makes a
+// Request all the same, and a later capture of the cell finds the answer.
+func (c *capturer) askForLater(ctx context.Context, job *cellJob, z *Sanitizing, raw *transcript.Transcript) (sanitized, error) {
+	out, err := z.run(raw, nil)
+	if err != nil || out.status != contract.RedactionReview {
+		return out, err
+	}
+	runner := &requests.Runner{Store: c.requests, Run: runOf(job.agent.ID, job.version.Version.Token, string(contract.HostPlatform()))}
+	err = runner.Do(ctx, job.cell.ID, func(_ context.Context, q *requests.Asker) (err error) {
+		out, err = z.run(raw, q)
+		return err
+	})
+	var suspended *requests.SuspendedError
+	switch {
+	case errors.As(err, &suspended):
+		out.why += fmt.Sprintf("; request %s waits for a maintainer's answer", suspended.Pending[0].ID.Hex()[:12])
+	case err != nil: // it is refused either way
+		out.why += "; the question to a maintainer could not be kept: " + err.Error()
+	}
+	return out, nil
 }
 
 // sanitizeAs is sanitize for whoever knows what the redactor needs to know.
@@ -88,15 +117,17 @@ func sanitizeAs(f *contract.Families, r *redact.Redactor, raw *transcript.Transc
 		return review(report, reasons(report)), nil
 	}
 	before, err := Read(raw, d, agent)
-	if err != nil {
-		return sanitized{status: contract.RedactionReview, why: "the raw transcript cannot be read: " + err.Error()}, nil
+	if err != nil { // no answer of a person changes that
+		return sanitized{status: contract.RedactionFailed, why: "the raw transcript cannot be read: " + err.Error()}, nil
 	}
 	after, err := Derive(clean, d, agent)
 	if err != nil {
 		return review(report, "the sanitized transcript cannot be read: "+err.Error()), nil
 	}
 	if why := readAlike(before, after); why != "" {
-		return review(report, why), nil
+		out := review(report, why)
+		out.preview = redact.Replaced(raw, clean)
+		return out, nil
 	}
 	if why, err := leaks(in.Secrets, after); err != nil || why != "" {
 		return sanitized{status: contract.RedactionFailed, why: why}, err

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -24,9 +25,10 @@ type Sanitizing struct {
 	// are asked.
 	What  string
 	Input redact.Input
-	// Words are those that a person found public, Accepted of the Input what a
-	// person looked at. Do adds to both.
-	Words []string
+	// Words are those that a person found public, Paths places in frames whose
+	// value is a constant of the protocol, Accepted of the Input what a person
+	// looked at. Do adds to all three.
+	Words, Paths []string
 	// Tell is told what a person decided; nil tells nobody.
 	Tell func(string)
 
@@ -50,7 +52,7 @@ func (z *Sanitizing) Do(raw *transcript.Transcript, asker *requests.Asker) (Outc
 	if z.families, err = z.Registry.Families(); err != nil {
 		return Outcome{}, err
 	}
-	if z.redactor, err = loadRedactor(z.Registry, z.families, z.Words...); err != nil {
+	if z.redactor, err = z.load(); err != nil {
 		return Outcome{}, err
 	}
 	out, err := z.run(raw, asker)
@@ -66,7 +68,13 @@ func (z *Sanitizing) run(raw *transcript.Transcript, asker *requests.Asker) (san
 		}
 		q, about := z.question(out)
 		if len(about) == 0 {
-			return out, nil // no person can settle it
+			if done, err := z.askFor(asker, out); !done || err != nil {
+				return out, err
+			}
+			if r, err = z.load(); err != nil { // what was named is no place
+				return out, nil
+			}
+			continue
 		}
 		yes, err := approved(asker, q, about)
 		if err != nil || len(yes) == 0 {
@@ -79,10 +87,55 @@ func (z *Sanitizing) run(raw *transcript.Transcript, asker *requests.Asker) (san
 		}
 		z.Words = append(z.Words, yes...)
 		z.tell("a person approved %d word(s) that the vocabulary does not have", len(yes))
-		if r, err = loadRedactor(z.Registry, z.families, z.Words...); err != nil {
+		if r, err = z.load(); err != nil {
 			return out, err
 		}
 	}
+}
+
+// load compiles the rules with what a person found public.
+func (z *Sanitizing) load() (*redact.Redactor, error) {
+	return loadRedactor(z.Registry, withPaths(z.families, z.Dialect.ID, z.Paths), z.Words...)
+}
+
+// withPaths are families in which the values at these places of one dialect's
+// frames survive, if they look like a constant.
+func withPaths(f *contract.Families, dialect string, paths []string) *contract.Families {
+	if len(paths) == 0 {
+		return f
+	}
+	out := *f
+	out.Dialects = slices.Clone(f.Dialects)
+	for i := range out.Dialects {
+		if d := &out.Dialects[i]; d.ID == dialect {
+			d.Redact.Literals = slices.Concat(d.Redact.Literals, paths)
+		}
+	}
+	return &out
+}
+
+// wantsPublic describes the answer about a difference that no word explains.
+var wantsPublic = json.RawMessage(`{"type":"object","additionalProperties":false,"minProperties":1,"properties":{` +
+	`"words":{"type":"array","minItems":1,"items":{"type":"string","minLength":1},"description":"words that are public and stay where the CLI wrote a text"},` +
+	`"paths":{"type":"array","minItems":1,"items":{"type":"string","pattern":"^[A-Za-z0-9_$.<>\\[\\]-]+$"},"description":"places in a frame, such as item.error.code, whose value is a constant of the protocol"}}}`)
+
+// askFor asks what would explain a difference that no unknown word does. done
+// says that there is something to try.
+func (z *Sanitizing) askFor(asker *requests.Asker, out sanitized) (done bool, err error) {
+	q := requests.InputQuestion(fmt.Sprintf("%s cannot be published: %s. No word that the vocabulary lacks explains it. Which words are public, or at which places do values belong to the protocol? Some of the words that were replaced, masked: %s",
+		z.What, out.why, join(out.preview)), wantsPublic)
+	q.Agent, q.Raw = z.Agent, true
+	replies, err := asker.Ask(q)
+	if err != nil {
+		return false, err
+	}
+	var a struct{ Words, Paths []string }
+	if replies[0].Err() != nil || json.Unmarshal(replies[0].Data, &a) != nil {
+		return false, nil // it stays refused
+	}
+	z.Words, z.Paths = append(z.Words, a.Words...), append(z.Paths, a.Paths...)
+	z.tell("a person named %d word(s) and place(s) as public", len(a.Words)+len(a.Paths))
+	return true, nil
 }
 
 func (z *Sanitizing) tell(format string, n int) {
@@ -127,6 +180,15 @@ func approved(asker *requests.Asker, q requests.Question, about []string) ([]str
 		}
 	}
 	return out, nil
+}
+
+// runOf names a run after what it is about, the same whenever it comes back.
+func runOf(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintln(h, p)
+	}
+	return "redact-" + hex.EncodeToString(h.Sum(nil))[:12]
 }
 
 // RunOf names the run that redacts a transcript outside a capture: the same for

@@ -36,8 +36,9 @@ vocabulary do not name, and prints the sanitized transcript; with --out it
 writes one file for each FILE into DIR. FILE is a recording of the private
 store, a transcript, or what a CLI printed on stdout; - is stdin. A result that
 cannot be proved to be clean and to read the same is refused, and nothing of it
-is printed or written. With --ask a person decides about what a person can know:
-at the terminal, or with review answer and the same command once more.
+is printed or written. Where a person can know better it leaves a Request (see
+review); after review answer the same command goes on with the answer. With --ask
+it asks at the terminal, or waits with exit code 5 instead of 4.
 
 With --check it changes nothing and looks for secrets in files and in all files
 below folders (.git left out): as they stand and as base64, hex, percent, JSON
@@ -66,7 +67,7 @@ redaction refused; 5 waits for an answer.`,
 	c.Flags().StringVar(&f.out, "out", "", "write into this folder instead of stdout")
 	c.Flags().BoolVar(&f.check, "check", false, "look for secrets and change nothing")
 	a.askFlag(c, &f.ask)
-	c.Flags().Lookup("ask").Usage = "ask a person about doubts: inline here, or durable with review answer (default: refuse)"
+	c.Flags().Lookup("ask").Usage = "ask a person about doubts: inline here, or durable with review answer (default: refuse, and leave the question for review answer)"
 	a.dialectFlags(c, &f.dialect)
 	a.formatFlag(c, &f.format, "text", "json", "sarif")
 	c.Flags().Lookup("format").Usage = "output of --check: text, json or sarif"
@@ -97,16 +98,15 @@ func (a *app) redact(ctx context.Context, f *redactFlags, files []string) error 
 	if r.families, err = reg.Families(); err != nil {
 		return err
 	}
+	s, err := a.requestStore()
+	if err != nil {
+		return err
+	}
+	r.asks = &requests.Runner{Store: s, By: a.answerer(""), Note: func(e *requests.ClosedError) { a.talk("%s", e) }}
 	if f.ask != "" {
-		prompt, err := a.prompter(f.ask)
-		if err != nil {
+		if r.asks.Inline, err = a.prompter(f.ask); err != nil {
 			return err
 		}
-		s, err := a.requestStore()
-		if err != nil {
-			return err
-		}
-		r.asks = &requests.Runner{Store: s, Inline: prompt, By: a.answerer(""), Note: func(e *requests.ClosedError) { a.talk("%s", e) }}
 	}
 	refused := 0
 	var waiting error
@@ -139,7 +139,7 @@ type redaction struct {
 	flags    *redactFlags
 	registry *store.Registry
 	families *contract.Families
-	asks     *requests.Runner  // without a run; nil asks nobody
+	asks     *requests.Runner  // without a run
 	written  map[string]string // target → input
 }
 
@@ -193,13 +193,17 @@ func (r *redaction) clean(ctx context.Context, in *input, d *contract.Dialect) (
 		}
 		return bytes.Clone(out.Public.Fixture), nil
 	}
-	if r.asks == nil {
-		return sanitize(nil)
-	}
 	var clean []byte
+	var err error
+	var no *refusal
+	if r.flags.ask == "" { // a person is asked about what only a person can know
+		if clean, err = sanitize(nil); !errors.As(err, &no) || no.status != contract.RedactionReview {
+			return clean, err
+		}
+	}
 	run := *r.asks
 	run.Run = capture.RunOf(in.transcript, d)
-	err := run.Do(ctx, "redact", func(_ context.Context, q *requests.Asker) (err error) {
+	asked := run.Do(ctx, "redact", func(_ context.Context, q *requests.Asker) (err error) {
 		clean, err = sanitize(q)
 		var no *refusal
 		if errors.As(err, &no) { // a step that comes to its end settles its answers
@@ -207,10 +211,21 @@ func (r *redaction) clean(ctx context.Context, in *input, d *contract.Dialect) (
 		}
 		return err
 	})
-	if err == nil && clean == nil {
+	var suspended *requests.SuspendedError
+	switch {
+	case asked == nil && clean != nil:
+		return clean, nil
+	case asked == nil:
 		return sanitize(nil) // says why
+	case no == nil:
+		return clean, asked
+	case errors.As(asked, &suspended):
+		id := shortID(&suspended.Pending[0])
+		no.why += "; request " + id + " waits for a maintainer: agent-contracts review show " + id + ", answer it, and run the same command again"
+	default:
+		no.why += "; the question to a maintainer could not be kept: " + asked.Error()
 	}
-	return clean, err
+	return nil, no
 }
 
 // write puts the transcript into the folder under the input's name.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -82,6 +83,33 @@ func (r *run) doubt(why, what string) {
 		}
 		r.preview = append(r.preview, mask(w))
 	}
+}
+
+// Replaced are words of a raw transcript that its sanitized form lacks, masked,
+// sorted, and at most 24 of them: what somebody looks at who wonders why the two
+// read differently. Words with digits, such as ids, are left out.
+func Replaced(raw, clean *transcript.Transcript) []string {
+	kept, out := map[string]bool{}, []string{}
+	each := func(t *transcript.Transcript, f func(string)) {
+		for i := range t.Records {
+			if t.Records[i].Stream == transcript.Stdin {
+				continue
+			}
+			for _, w := range strings.FieldsFunc(string(t.Records[i].Line()), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }) {
+				f(w)
+			}
+		}
+	}
+	each(clean, func(w string) { kept[w] = true })
+	each(raw, func(w string) {
+		if !kept[w] && len(w) > 2 && utf8.ValidString(w) && !strings.ContainsFunc(w, unicode.IsNumber) {
+			kept[w] = true
+			out = append(out, mask(w))
+		}
+	})
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(24, len(out))]
 }
 
 // fault is the error of a panic. What was panicked with may hold a byte of the

@@ -106,7 +106,7 @@ func Open(c Config) (*Store, error) {
 	}
 	s.recipients = append(s.recipients, own.Recipient())
 	s.identities = append(slices.Clone(c.Identities), own)
-	return s, nil
+	return s, s.sealOld(context.Background(), c.StateDir)
 }
 
 func sealedName(d contract.Digest) string { return d.Hex()[:2] + "/" + d.Hex() + ".age" }

@@ -275,3 +275,38 @@ func TestMachineKeyIsMadeOnce(t *testing.T) {
 		t.Errorf("a broken key: %v", err)
 	}
 }
+
+// A bundle that a former version left in clear is encrypted when the store is
+// opened, with its retention date; one with other bytes is told with its file.
+func TestOldBundlesAreSealed(t *testing.T) {
+	dir := t.TempDir()
+	content := []byte("what a CLI printed")
+	d := contract.Sum(content)
+	file := filepath.Join(dir, "raw", d.Hex()[:2], d.Hex()+".bundle")
+	must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must(t, os.WriteFile(file, content, 0o600))
+	until := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
+	b, err := contract.Encode(private.Meta{SHA256: d, Bytes: int64(len(content)), StoredAt: until, RetainUntil: until, Agent: "codex"})
+	must(t, err)
+	must(t, os.WriteFile(strings.TrimSuffix(file, ".bundle")+".json", b, 0o600))
+	for range 2 {
+		s, err := private.Open(private.Config{StateDir: dir})
+		must(t, err)
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal("it is still there in clear")
+		}
+		r, err := s.Open(t.Context(), d, nil)
+		must(t, err)
+		got, err := io.ReadAll(r)
+		must(t, errors.Join(err, r.Close()))
+		m, err := s.Stat(t.Context(), d)
+		must(t, err)
+		if !bytes.Equal(got, content) || !m.RetainUntil.Equal(until) || m.Agent != "codex" {
+			t.Errorf("%q, %+v", got, m)
+		}
+	}
+	must(t, os.WriteFile(file, []byte("other bytes"), 0o600))
+	if _, err := private.Open(private.Config{StateDir: dir}); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "other bytes") {
+		t.Errorf("got %v", err)
+	}
+}
