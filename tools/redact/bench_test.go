@@ -1,33 +1,100 @@
-package redact
+package redact_test
 
 import (
-	"fmt"
+	"crypto/sha256"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/normalize"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/longrun"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
-// session makes a Codex stream of about n bytes: mostly tool output and
-// messages, as long sessions are.
-func session(n int) string {
-	var b strings.Builder
-	for i := 0; b.Len() < n; i++ {
-		fmt.Fprintf(&b, `{"type":"item.started","item":{"id":"item_%d","type":"command_execution","command":"/bin/bash -lc 'ls -la src/part%d'","aggregated_output":"","exit_code":null,"status":"in_progress"}}`+"\n", i, i)
-		fmt.Fprintf(&b, `{"type":"item.completed","item":{"id":"item_%d","type":"command_execution","command":"/bin/bash -lc 'ls -la src/part%d'","aggregated_output":%s,"exit_code":0,"status":"completed"}}`+"\n",
-			i, i, quote(strings.Repeat(fmt.Sprintf("drwxr-xr-x 2 user group 4096 Jan 1 10:%02d some file name %d\n", i%60, i), 60)))
-		fmt.Fprintf(&b, `{"type":"item.completed","item":{"id":"item_%d_m","type":"agent_message","text":"Step %d is done, I looked at the files and will go on with the next part of the work."}}`+"\n", i, i)
-		b.WriteString(`{"type":"turn.completed","usage":{"input_tokens":1840,"cached_input_tokens":256,"output_tokens":732}}` + "\n")
+// BenchmarkWhole measures what stands between a raw transcript in memory and its
+// record: redaction with its leak scan, the shape of the result, and the hash of
+// its canonical form. The proof with both adapters comes on top. MB/user-s is
+// user time of this process: other work on the machine does not count.
+func BenchmarkWhole(b *testing.B) {
+	families, r := fromRegistry(b)
+	for _, dialect := range longrun.Dialects {
+		b.Run(dialect, func(b *testing.B) {
+			raw := linesOf(longrun.Make(dialect, 4<<20, 7))
+			in := redact.Input{Dialect: dialect, Cwd: longrun.Cwd, Home: "/home/user"}
+			n := len(raw.Bytes(transcript.CLIToServer, transcript.Stdout))
+			b.SetBytes(int64(n))
+			var redacting, shaping, hashing time.Duration
+			for b.Loop() {
+				runtime.GC()
+				start := userTime()
+				clean, rep, err := r.Redact(raw, in)
+				if err != nil || rep.Status != contract.RedactionPassed {
+					b.Fatal(err, rep.Status, rep.Findings, rep.Unsure)
+				}
+				redacted := userTime()
+				if _, _, err := normalize.Shape(clean, families.Dialect(dialect), contract.LevelRuntimeObserved); err != nil {
+					b.Fatal(err)
+				}
+				shaped := userTime()
+				h := sha256.New()
+				if err := clean.WriteSanitized(h); err != nil {
+					b.Fatal(err)
+				}
+				h.Sum(nil)
+				redacting, shaping, hashing = redacting+redacted-start, shaping+shaped-redacted, hashing+userTime()-shaped
+			}
+			rate := func(d time.Duration) float64 { return float64(n) * float64(b.N) / 1e6 / max(d.Seconds(), 1e-9) }
+			b.ReportMetric(rate(redacting), "redact-MB/user-s")
+			b.ReportMetric(rate(shaping), "shape-MB/user-s")
+			b.ReportMetric(rate(hashing), "hash-MB/user-s")
+			b.ReportMetric(rate(redacting+shaping+hashing), "MB/user-s")
+		})
 	}
-	return b.String()
 }
 
-func BenchmarkRedact(b *testing.B) {
-	r := newRedactor(b)
-	raw := stdout(session(4 << 20))
-	b.SetBytes(int64(len(raw.Bytes("cli->server", "stdout"))))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, _, err := r.Redact(raw, Input{Dialect: "codex", Cwd: "/home/user/w"}); err != nil {
-			b.Fatal(err)
-		}
+func fromRegistry(t testing.TB) (*contract.Families, *redact.Redactor) {
+	t.Helper()
+	var f contract.Families
+	b, err := os.ReadFile(filepath.Join("..", "..", "registry", "families.json"))
+	if err == nil {
+		err = json.Unmarshal(b, &f)
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err = os.ReadFile(filepath.Join("..", "..", "registry", "vocabulary.json")); err != nil {
+		t.Fatal(err)
+	}
+	v, err := redact.ParseVocabulary(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := redact.New(&f, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &f, r
+}
+
+func linesOf(stdout []byte) *transcript.Transcript {
+	t := &transcript.Transcript{}
+	for line := range strings.Lines(string(stdout)) {
+		t.Records = append(t.Records, transcript.Record{Dir: transcript.CLIToServer, Stream: transcript.Stdout, Data: []byte(line)})
+	}
+	return t
+}
+
+func userTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano())
 }

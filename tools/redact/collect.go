@@ -15,7 +15,8 @@ func (r *run) collect(rec *transcript.Record) {
 	if rec.Dir == transcript.Process || rec.DataRef != "" {
 		return
 	}
-	body := bytes.TrimSpace(rec.Line())
+	line := rec.Line()
+	body := bytes.TrimSpace(line)
 	if len(body) == 0 {
 		return
 	}
@@ -31,12 +32,16 @@ func (r *run) collect(rec *transcript.Record) {
 		return
 	}
 	root := r.doc.Root()
-	ctx := walkContext{src: body, written: rec.Stream == transcript.Stderr, synthetic: anyHolds(r.d.synthetic, root)}
+	r.looked.next(root)
+	ctx := walkContext{src: body, written: rec.Stream == transcript.Stderr, synthetic: anyHolds(r.d.synthetic, &r.looked)}
 	r.walk(root, r.d.set.Root(), ctx)
 	if rec.Stream != transcript.Stderr {
-		r.collectPieces(root, body, bytes.Index(rec.Line(), body))
+		r.collectPieces(root, body, offset(line, body))
 	}
 }
+
+// offset returns where a part of a line begins in it.
+func offset(line, part []byte) int { return cap(line) - cap(part) }
 
 // walkContext is what a value inherits from those around it.
 type walkContext struct {
@@ -63,25 +68,39 @@ func (r *run) walk(v rawjson.Value, st paths.State, ctx walkContext) {
 		}
 	case rawjson.Object:
 		for c := range v.Children() {
-			k := r.key(c, ctx.src)
-			r.names.reserve(k)
-			if !ctx.opaque && f&fMap == 0 && !r.members[k] && protocolKey(k) && !r.secret(k) {
-				r.members[k] = true
+			m := r.member(c, ctx.src)
+			if !ctx.opaque && f&fMap == 0 && !m.protocol && m.named.decide(func() bool { return protocolKey(m.name) && !r.secret(m.name) }) {
+				m.protocol = true
 			}
-			r.walk(c, st.Key(k), ctx)
+			r.walk(c, st.Key(m.name), ctx)
 		}
 	}
 }
 
-// key returns a member's name without a new string for each.
-func (r *run) key(v rawjson.Value, src []byte) string {
+// member returns what is known of a member's name. Members come mostly in the
+// order in which they came before.
+func (r *run) member(v rawjson.Value, src []byte) *member {
 	a, b := v.KeyRange()
-	if s, ok := r.intern[string(src[a:b])]; ok {
-		return s
+	m := r.last.next
+	if m == nil || m.raw != string(src[a:b]) {
+		if m = r.spelled[string(src[a:b])]; m == nil {
+			m = r.newMember(string(src[a:b]), v.Key())
+		}
+		r.last.next = m
 	}
-	k := v.Key()
-	r.intern[string(src[a:b])] = k
-	return k
+	r.last = m
+	return m
+}
+
+func (r *run) newMember(raw, name string) *member {
+	m := r.members[name]
+	if m == nil {
+		r.names.reserve(name)
+		m = &member{raw: raw, name: name}
+		r.members[name] = m
+	}
+	r.spelled[raw] = m
+	return m
 }
 
 // token decodes a string only when what it says may matter beyond its own
@@ -91,7 +110,10 @@ func (r *run) token(v rawjson.Value, st paths.State, ctx walkContext) {
 	if len(raw) == 2 {
 		return
 	}
-	c := firstByte(string(raw[1:min(len(raw), 40)]))
+	c := raw[1]
+	if isSpace(c) {
+		c = firstByte(string(raw[1:min(len(raw), 40)]))
+	}
 	nested := c == '{' || c == '[' || c == '\\'
 	if st.Flags()&(fLiteral|fName|fVocabulary|fModel) == 0 && !ctx.written && !nested && !mayReserve(raw) {
 		return
@@ -112,19 +134,19 @@ func (r *run) leaf(s string, st paths.State, ctx walkContext) {
 	}
 	if f&fModel != 0 {
 		if len(r.groups.prefixes) > 0 {
-			r.spoken[s] = true
+			r.spoken.add(s)
 		}
 		if ctx.synthetic || r.in.Hermetic && !r.scenario.has(s) {
 			ctx.written = true
 		} else {
-			r.model[s] = true
+			r.model.add(s)
 			ctx.written = false
 		}
 	} else if ctx.written && r.in.Hermetic && r.scenario.has(s) {
 		ctx.written = false
 	}
 	if ctx.written {
-		r.written[s] = true
+		r.written.add(s)
 	}
 	if c := firstByte(s); (c == '{' || c == '[') && ctx.depth < maxNesting {
 		if v, err := rawjson.Parse([]byte(s)); err == nil {

@@ -31,6 +31,7 @@ type dialect struct {
 	set       paths.Set
 	pieces    []*pieceRule
 	synthetic []condition
+	asked     [][]string // the paths that conditions ask for
 }
 
 func compileDialect(c *contract.Dialect) (*dialect, error) {
@@ -73,14 +74,14 @@ func compileDialect(c *contract.Dialect) (*dialect, error) {
 		if err := d.set.Add(p.Path, fPiece); err != nil {
 			return nil, err
 		}
-		compiled, err := compilePiece(p)
+		compiled, err := d.compilePiece(p)
 		if err != nil {
 			return nil, err
 		}
 		d.pieces = append(d.pieces, compiled)
 	}
 	var err error
-	d.synthetic, err = compileMatches(rr.Synthetic)
+	d.synthetic, err = d.compileMatches(rr.Synthetic)
 	return d, err
 }
 
@@ -136,10 +137,13 @@ func (s *scenario) has(text string) bool {
 	return false
 }
 
+// maxLiteral is the length of the longest text that looks like a constant.
+const maxLiteral = 64
+
 // enumLike says that a value looks like a constant of a protocol: short,
 // without white space at the edges, and no identifier, token, path or address.
 func (r *run) enumLike(v string) bool {
-	if v == "" || len(v) > 64 || isInert(v) {
+	if v == "" || len(v) > maxLiteral || isInert(v) {
 		return false
 	}
 	digits := 0

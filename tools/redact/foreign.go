@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // appendForeignRanges adds the stretches of a text of the CLI that are not its
 // own words, whichever these are: titles that it gives the terminal's window,
@@ -29,7 +26,18 @@ func appendForeignRanges(found []edit, s string) []edit {
 	return appendDump(found, s, 0, len(s), "\n", 3)
 }
 
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+// variableEnd returns the end of the name of a variable and the equals sign
+// behind it at the start of a line, or 0.
+func variableEnd(line string) int {
+	i := 0
+	for i < len(line) && (isLetter(line[i]) || line[i] == '_' || i > 0 && isDigit(line[i])) {
+		i++
+	}
+	if i == 0 || i == len(line) || line[i] != '=' {
+		return 0
+	}
+	return i + 1
+}
 
 // appendDump adds the values of a dump with at least so many variables one after
 // the other.
@@ -49,8 +57,8 @@ func appendDump(found []edit, s string, from, to int, sep string, least int) []e
 		if n := strings.Index(s[from:to], sep); n >= 0 {
 			end = from + n
 		}
-		if loc := variable.FindStringIndex(s[from:end]); loc != nil {
-			values = appendSpoken(values, s, from+loc[1], end)
+		if n := variableEnd(s[from:end]); n > 0 {
+			values = appendSpoken(values, s, from+n, end)
 		} else {
 			flush()
 		}

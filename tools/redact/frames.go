@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -14,24 +15,63 @@ type condition []pathTest
 type pathTest struct {
 	steps    []string
 	literals []string
+	slot     int // in lookups, or -1 for a path with several values
 }
 
-func compileMatch(m contract.Match) (condition, error) {
+// lookups are the values at the paths that conditions ask for, in one frame.
+type lookups struct {
+	paths  [][]string
+	values []rawjson.Value
+	known  []bool
+	root   rawjson.Value
+}
+
+func newLookups(d *dialect) lookups {
+	return lookups{paths: d.asked, values: make([]rawjson.Value, len(d.asked)), known: make([]bool, len(d.asked))}
+}
+
+// next goes on to another frame.
+func (l *lookups) next(root rawjson.Value) {
+	l.root = root
+	clear(l.known)
+}
+
+func (l *lookups) at(slot int) rawjson.Value {
+	if !l.known[slot] {
+		l.known[slot] = true
+		l.values[slot] = l.root.At(l.paths[slot]...)
+	}
+	return l.values[slot]
+}
+
+func (d *dialect) compileMatch(m contract.Match) (condition, error) {
 	var c condition
 	for p, literals := range m {
 		steps, err := paths.Split(p)
 		if err != nil {
 			return nil, err
 		}
-		c = append(c, pathTest{steps, literals})
+		c = append(c, pathTest{steps, literals, d.ask(steps)})
 	}
 	return c, nil
 }
 
-func compileMatches(list []contract.Match) ([]condition, error) {
+// ask gives a path a place in lookups.
+func (d *dialect) ask(steps []string) int {
+	if slices.Contains(steps, "[]") || slices.Contains(steps, "<key>") {
+		return -1
+	}
+	if i := slices.IndexFunc(d.asked, func(p []string) bool { return slices.Equal(p, steps) }); i >= 0 {
+		return i
+	}
+	d.asked = append(d.asked, steps)
+	return len(d.asked) - 1
+}
+
+func (d *dialect) compileMatches(list []contract.Match) ([]condition, error) {
 	var out []condition
 	for _, m := range list {
-		c, err := compileMatch(m)
+		c, err := d.compileMatch(m)
 		if err != nil {
 			return nil, err
 		}
@@ -40,32 +80,37 @@ func compileMatches(list []contract.Match) ([]condition, error) {
 	return out, nil
 }
 
-func (c condition) holds(root rawjson.Value) bool {
-	for _, t := range c {
-		if !t.holds(root) {
+func (c condition) holds(in *lookups) bool {
+	for i := range c {
+		if !c[i].holds(in) {
 			return false
 		}
 	}
 	return true
 }
 
-func anyHolds(list []condition, root rawjson.Value) bool {
+func anyHolds(list []condition, in *lookups) bool {
 	for _, c := range list {
-		if c.holds(root) {
+		if c.holds(in) {
 			return true
 		}
 	}
 	return false
 }
 
-func (t pathTest) holds(root rawjson.Value) bool {
+func (t *pathTest) holds(in *lookups) bool {
 	found, present := false, false
-	lookup(root, t.steps, func(v rawjson.Value) {
+	see := func(v rawjson.Value) {
 		present = true
 		for _, l := range t.literals {
 			found = found || literalHolds(l, v)
 		}
-	})
+	}
+	if t.slot < 0 {
+		lookup(in.root, t.steps, see)
+	} else if v := in.at(t.slot); v.Exists() {
+		see(v)
+	}
 	if present {
 		return found
 	}
@@ -127,16 +172,16 @@ func lookup(v rawjson.Value, steps []string, f func(rawjson.Value)) {
 type pieceRule struct {
 	when   condition
 	path   []string
-	keys   [][]string
+	keys   []keyPath
 	end    []condition
 	marker string // stands in every frame that the rule is for
 	prefix bool   // later texts may begin with the pieces
 }
 
-func compilePiece(p contract.PieceRule) (*pieceRule, error) {
+func (d *dialect) compilePiece(p contract.PieceRule) (*pieceRule, error) {
 	c := &pieceRule{prefix: p.Prefix}
 	var err error
-	if c.when, err = compileMatch(p.When); err != nil {
+	if c.when, err = d.compileMatch(p.When); err != nil {
 		return nil, err
 	}
 	if c.path, err = paths.Split(p.Path); err != nil {
@@ -147,9 +192,9 @@ func compilePiece(p contract.PieceRule) (*pieceRule, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.keys = append(c.keys, steps)
+		c.keys = append(c.keys, keyPath{steps, d.ask(steps)})
 	}
-	if c.end, err = compileMatches(p.End); err != nil {
+	if c.end, err = d.compileMatches(p.End); err != nil {
 		return nil, err
 	}
 	c.marker = c.path[len(c.path)-1]
@@ -161,19 +206,28 @@ func compilePiece(p contract.PieceRule) (*pieceRule, error) {
 	return c, nil
 }
 
-// key returns the values that tell the texts of a rule apart, and whether the
-// frame has all of them.
-func (p *pieceRule) key(root rawjson.Value) (string, bool) {
-	var b strings.Builder
+type keyPath struct {
+	steps []string
+	slot  int // as in pathTest
+}
+
+// appendKey appends the values that tell the texts of a rule apart, and says
+// whether the frame has all of them.
+func (p *pieceRule) appendKey(b []byte, in *lookups) ([]byte, bool) {
 	all := true
-	for _, steps := range p.keys {
+	for _, k := range p.keys {
 		found := false
-		lookup(root, steps, func(v rawjson.Value) {
-			b.Write(v.Raw())
+		see := func(v rawjson.Value) {
+			b = append(b, v.Raw()...)
 			found = true
-		})
+		}
+		if k.slot < 0 {
+			lookup(in.root, k.steps, see)
+		} else if v := in.at(k.slot); v.Exists() {
+			see(v)
+		}
 		all = all && found
-		b.WriteByte(0)
+		b = append(b, 0)
 	}
-	return b.String(), all
+	return b, all
 }

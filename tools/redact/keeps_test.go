@@ -229,7 +229,7 @@ func TestDiscriminatorsAreLiterals(t *testing.T) {
 			}
 		}
 		for _, p := range places {
-			c, err := compilePiece(contract.PieceRule{Path: p})
+			c, err := (&dialect{}).compilePiece(contract.PieceRule{Path: p})
 			if err != nil {
 				t.Fatal(err)
 			}

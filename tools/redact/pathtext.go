@@ -26,8 +26,15 @@ var roots = []struct{ prefix, class string }{
 // isPathByte says which bytes a path inside a text may hold. Bytes above
 // ASCII belong to names too.
 func isPathByte(c byte) bool {
-	return isAlnum(c) || c >= 0x80 || strings.IndexByte("_-.+@~/\\$%", c) >= 0
+	return pathByte[c]
 }
+
+var pathByte = func() (t [256]bool) {
+	for c := range t {
+		t[c] = isAlnum(byte(c)) || c >= 0x80 || strings.IndexByte("_-.+@~/\\$%", byte(c)) >= 0
+	}
+	return
+}()
 
 // pathAt returns the end of the path that starts at i, or 0. A path is
 // absolute (POSIX, drive, UNC, ~), starts with ./ or ../, is a home path with
@@ -177,6 +184,16 @@ func pathNameAt(s string, j int, rooted bool) int {
 		}
 	}
 	return end
+}
+
+// mapPathAgain is mapPath, which remembers.
+func (r *run) mapPathAgain(p string) string {
+	if out, ok := r.mapped.get(p); ok {
+		return out
+	}
+	out := r.mapPath(p)
+	r.mapped.put(p, out)
+	return out
 }
 
 // mapPath returns the sanitized form of a path: its kind of root, a name that

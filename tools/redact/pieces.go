@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"hash/maphash"
 	"strings"
 	"unicode/utf8"
 
@@ -13,7 +12,7 @@ import (
 // group is one text that came in pieces.
 type group struct {
 	joined   string
-	buf      strings.Builder
+	buf      []byte
 	bounds   []int // where each piece ends
 	out      []string
 	flags    paths.Flags
@@ -24,69 +23,88 @@ type group struct {
 type groups struct {
 	open map[string]*group
 	all  []*group
-	refs map[pieceRef]pieceOf
-	runs map[uint64][]runOf
-	seed maphash.Seed
+	refs []pieceRef       // in the order of the transcript
+	at   int              // the first of refs that was not left behind
+	runs map[uint64]int32 // hash of a text → one of list that has it
+	list []runOf
+	key  []byte
 	// prefixes are the texts with which later ones may begin.
 	prefixes []*group
 }
 
-type pieceRef struct{ frame, offset int }
+// pieceRef is where the n-th piece of a group stands.
+type pieceRef struct {
+	g             *group
+	n             int
+	frame, offset int
+}
 
-type pieceOf struct {
-	g *group
-	n int
+// find returns the piece that stands there. Frames are asked for in their order.
+func (g *groups) find(frame, offset int) *pieceRef {
+	for g.at < len(g.refs) && g.refs[g.at].frame < frame {
+		g.at++
+	}
+	for i := g.at; i < len(g.refs) && g.refs[i].frame == frame; i++ {
+		if g.refs[i].offset == offset {
+			return &g.refs[i]
+		}
+	}
+	return nil
 }
 
 // runOf is a text that pieces from the first on make, without white space at
 // its edges.
 type runOf struct {
 	g    *group
-	n    int // number of pieces
-	a, b int // range in the joined text
+	n    int   // number of pieces
+	a, b int   // range in the joined text
+	next int32 // one more with the same hash, or -1
 }
 
 // collectPieces notes which values of a frame are pieces. Shift is where the
 // parsed text begins in the record's line.
 func (r *run) collectPieces(root rawjson.Value, body []byte, shift int) {
 	for i, p := range r.d.pieces {
-		prefix := string(rune('A' + i))
-		if anyHolds(p.end, root) {
-			key, all := p.key(root)
+		key := append(r.groups.key[:0], byte('A'+i))
+		all, made := false, false
+		if len(r.groups.open) > 0 && anyHolds(p.end, &r.looked) {
+			key, all = p.appendKey(key, &r.looked)
+			made = true
 			if all {
-				delete(r.groups.open, prefix+key)
+				delete(r.groups.open, string(key))
 			} else {
 				for k := range r.groups.open {
-					if strings.HasPrefix(k, prefix) {
+					if k[0] == key[0] {
 						delete(r.groups.open, k)
 					}
 				}
 			}
 		}
-		if !bytes.Contains(body, []byte(p.marker)) || !p.when.holds(root) {
+		r.groups.key = key
+		if !p.when.holds(&r.looked) || !bytes.Contains(body, []byte(p.marker)) {
 			continue
 		}
-		key, _ := p.key(root)
+		if !made {
+			key, _ = p.appendKey(key, &r.looked)
+			r.groups.key = key
+		}
 		lookup(root, p.path, func(v rawjson.Value) {
 			if v.Kind() != rawjson.String {
 				return
 			}
-			g := r.groups.open[prefix+key]
+			g := r.groups.open[string(key)]
 			if g == nil {
 				g = &group{flags: r.pieceFlags(p)}
-				r.groups.open[prefix+key] = g
+				r.groups.open[string(key)] = g
 				r.groups.all = append(r.groups.all, g)
 				if p.prefix {
 					r.groups.prefixes = append(r.groups.prefixes, g)
 				}
 			}
-			g.buf.WriteString(v.Str())
-			g.bounds = append(g.bounds, g.buf.Len())
-			if r.groups.refs == nil {
-				r.groups.refs = map[pieceRef]pieceOf{}
-			}
+			g.buf = v.AppendStr(g.buf)
+			g.bounds = append(g.bounds, len(g.buf))
 			at, _ := v.Range()
-			r.groups.refs[pieceRef{r.frame, at + shift}] = pieceOf{g, len(g.bounds) - 1}
+			r.groups.refs = append(r.groups.refs, pieceRef{g, len(g.bounds) - 1, r.frame, at + shift})
 		})
 	}
 }
@@ -113,76 +131,23 @@ const (
 // finish joins the pieces when all records have been read.
 func (r *run) finish() {
 	g := &r.groups
-	g.runs = map[uint64][]runOf{}
-	g.seed = maphash.MakeSeed()
+	g.runs = map[uint64]int32{}
 	for _, t := range g.all {
-		t.joined = t.buf.String()
+		t.joined, t.buf = string(t.buf), nil
 		if n := len(t.bounds); !r.in.Hermetic && n >= manyPieces && len(t.joined) < smallPiece*n {
 			r.doubt("a text of a live model came in pieces so small that equal placeholders would spell it", "")
 		}
 		text := t.flags&(fModel|fVocabulary) != 0
 		switch {
 		case text && r.in.Hermetic && !r.scenario.has(t.joined):
-			r.written[t.joined] = true
+			r.written.add(t.joined)
 		case text:
-			r.model[t.joined] = true
+			r.model.add(t.joined)
 		}
 		if c := firstByte(t.joined); c != '{' && c != '[' && len(t.bounds) > 1 {
 			g.index(t)
 		}
 	}
-}
-
-// index notes every text that the first n pieces make.
-func (g *groups) index(t *group) {
-	lead := len(t.joined) - len(strings.TrimLeft(t.joined, " \t\r\n"))
-	var h maphash.Hash
-	h.SetSeed(g.seed)
-	done := lead
-	for n, end := range t.bounds {
-		stop := max(done, len(strings.TrimRight(t.joined[:end], " \t\r\n")))
-		h.WriteString(t.joined[done:stop])
-		done = stop
-		if n > 0 && stop > lead {
-			sum := h.Sum64()
-			g.runs[sum] = append(g.runs[sum], runOf{t, n + 1, lead, stop})
-		}
-	}
-}
-
-// runText returns the placeholders of the pieces for a text that a run of
-// pieces makes.
-func (r *run) runText(s string) (string, bool) {
-	if len(r.groups.runs) == 0 {
-		return r.prefixed(s)
-	}
-	t := strings.Trim(s, " \t\r\n")
-	for _, c := range r.groups.runs[maphash.String(r.groups.seed, t)] {
-		if c.g.joined[c.a:c.b] != t {
-			continue
-		}
-		r.resolve(c.g)
-		lead := len(s) - len(strings.TrimLeft(s, " \t\r\n"))
-		out := strings.Trim(strings.Join(c.g.out[:c.n], ""), " \t\r\n")
-		return s[:lead] + out + s[lead+len(t):], true
-	}
-	return r.prefixed(s)
-}
-
-// prefixed returns the placeholders of the longest text in pieces that a text
-// of the model begins with, and what stands for the rest.
-func (r *run) prefixed(s string) (string, bool) {
-	var best *group
-	for _, g := range r.groups.prefixes {
-		if len(g.joined) < len(s) && strings.HasPrefix(s, g.joined) && g.joined != "" && (best == nil || len(g.joined) > len(best.joined)) {
-			best = g
-		}
-	}
-	if best == nil || !r.spoken[s] {
-		return "", false
-	}
-	r.resolve(best)
-	return strings.Join(best.out, "") + r.str(s[len(best.joined):], 0), true
 }
 
 // resolve redacts a joined text and cuts it into its pieces again.
@@ -225,7 +190,7 @@ func (r *run) settlePieces(s string, bounds []int) []string {
 		parts := make([]string, len(bounds))
 		from := 0
 		for i, end := range bounds {
-			parts[i] = r.alone(s[from:end], 0)
+			parts[i] = r.aloneAgain(s[from:end])
 			from = end
 		}
 		return parts
@@ -244,6 +209,19 @@ func (r *run) settlePieces(s string, bounds []int) []string {
 			bounds[i] = at
 		}
 	}
+}
+
+// aloneAgain is alone for a piece: the same words come again and again.
+func (r *run) aloneAgain(s string) string {
+	if len(s) > maxMemo || s == "" {
+		return r.alone(s, 0)
+	}
+	if out, ok := r.alones.get(s); ok {
+		return out
+	}
+	out := r.alone(s, 0)
+	r.alones.put(s, out)
+	return out
 }
 
 // structured says that a text may hold a role marker, a tag or a terminal

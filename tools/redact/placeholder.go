@@ -11,44 +11,81 @@ import (
 // names hands out placeholders. A placeholder is a function of the value: the
 // first kind that a value is met with stays (DESIGN D5).
 type names struct {
-	byValue  map[string]string
-	last     map[string]int
+	byValue  map[textKey]name
+	byPath   map[textKey]name
+	kinds    []string
+	last     []uint32        // per kind
 	reserved map[string]bool // placeholders that the raw transcript already holds
 }
 
+// name is a placeholder: the index of its kind, and its number.
+type name struct{ kind, n uint32 }
+
 func newNames() *names {
-	return &names{byValue: map[string]string{}, last: map[string]int{}, reserved: map[string]bool{}}
+	return &names{byValue: map[textKey]name{}, byPath: map[textKey]name{}, kinds: []string{"path"}, last: []uint32{0}, reserved: map[string]bool{}}
 }
 
 // get returns the placeholder <kind:N> of the value.
 func (n *names) get(kind, value string) string {
-	if p, ok := n.byValue[value]; ok {
-		return p
+	return n.of(keyOf(value), func() string { return kind })
+}
+
+// of returns the placeholder of a value, of that kind if it has none yet.
+func (n *names) of(key textKey, kind func() string) string {
+	if p, ok := n.byValue[key]; ok {
+		return n.spell(p)
 	}
-	p := n.fresh(kind, "<"+kind+":", ">")
-	n.byValue[value] = p
-	return p
+	p := n.fresh(n.kind(kind()))
+	n.byValue[key] = p
+	return n.spell(p)
+}
+
+// has says that the value has a placeholder.
+func (n *names) has(value string) bool {
+	_, ok := n.byValue[keyOf(value)]
+	return ok
 }
 
 // path returns the name pN of a path. Paths are numbered apart from texts.
 func (n *names) path(value string) string {
-	key := "\x00path\x00" + value
-	if p, ok := n.byValue[key]; ok {
-		return p
+	key := keyOf(value)
+	p, ok := n.byPath[key]
+	if !ok {
+		p = n.fresh(0)
+		n.byPath[key] = p
 	}
-	p := n.fresh("path", "p", "")
-	n.byValue[key] = p
-	return p
+	return n.spell(p)
 }
 
-func (n *names) fresh(kind, before, after string) string {
+func (n *names) kind(kind string) uint32 {
+	for i, k := range n.kinds {
+		if k == kind {
+			return uint32(i)
+		}
+	}
+	n.kinds = append(n.kinds, kind)
+	n.last = append(n.last, 0)
+	return uint32(len(n.kinds) - 1)
+}
+
+func (n *names) fresh(kind uint32) name {
 	for {
 		n.last[kind]++
-		p := before + strconv.Itoa(n.last[kind]) + after
-		if !n.reserved[p] {
+		p := name{kind, n.last[kind]}
+		if len(n.reserved) == 0 || !n.reserved[n.spell(p)] {
 			return p
 		}
 	}
+}
+
+func (n *names) spell(p name) string {
+	var room [32]byte
+	b := room[:0]
+	if p.kind == 0 {
+		return string(strconv.AppendUint(append(b, 'p'), uint64(p.n), 10))
+	}
+	b = append(append(append(b, '<'), n.kinds[p.kind]...), ':')
+	return string(append(strconv.AppendUint(b, uint64(p.n), 10), '>'))
 }
 
 // reserve notes every placeholder that stands in s, so that none is handed

@@ -12,6 +12,7 @@ package redact
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"sort"
 	"strings"
@@ -111,14 +112,18 @@ type run struct {
 	scanner  *leak.Scanner
 	scenario scenario
 	known    []knownPath
-	survive  map[string]bool   // whole strings that stay wherever they stand
-	written  map[string]bool   // whole strings that the CLI or provider wrote
-	model    map[string]bool   // whole strings that the model wrote
-	spoken   map[string]bool   // whole strings at model paths that may go on behind pieces
-	members  map[string]bool   // names of protocol members, which stay inside payloads too
-	memo     map[string]string // sanitized form of a string
-	tokens   map[string]string // sanitized form of a string token, "" if it stays
-	accounts map[string]bool   // whether a member's name says that its number is the state of an account
+	survive  map[string]bool    // whole strings that stay wherever they stand
+	written  textSet            // whole strings that the CLI or provider wrote
+	model    textSet            // whole strings that the model wrote
+	spoken   textSet            // whole strings at model paths that may go on behind pieces
+	memo     memo               // sanitized form of a string
+	tokens   memo               // sanitized form of a string token, "" if it stays
+	alones   memo               // form of a piece
+	chunks   recent[[]edit]     // what is replaced in a word of a text
+	mapped   recent[string]     // sanitized form of a path
+	members  map[string]*member // by name
+	spelled  map[string]*member // by name as it is written
+	last     *member            // the one met last
 	groups   groups
 	frame    int // number of the record that is being read or written
 	unknowns map[string]bool
@@ -126,7 +131,7 @@ type run struct {
 	preview  []string
 	quiet    bool // do not report unknown words
 	doc      rawjson.Doc
-	intern   map[string]string
+	looked   lookups
 }
 
 type knownPath struct{ path, class string }
@@ -150,7 +155,7 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (clean *transcri
 		s.collect(&raw.Records[i])
 	}
 	s.finish()
-	out := &transcript.Transcript{}
+	out := &transcript.Transcript{Records: make([]transcript.Record, 0, len(raw.Records))}
 	prompt := false
 	for i := range raw.Records {
 		s.frame = i
@@ -173,8 +178,8 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (clean *transcri
 func newRun(d *dialect, in Input, scanner *leak.Scanner) *run {
 	s := &run{
 		d: d, lex: d.lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(append(slices.Clip(in.ScenarioTexts), in.Prompt)),
-		survive: map[string]bool{}, written: map[string]bool{}, model: map[string]bool{}, spoken: map[string]bool{}, members: map[string]bool{},
-		memo: map[string]string{}, tokens: map[string]string{}, unknowns: map[string]bool{}, unsure: map[string]bool{}, intern: map[string]string{}, accounts: map[string]bool{},
+		survive: map[string]bool{}, written: textSet{}, model: textSet{}, spoken: textSet{}, members: map[string]*member{}, spelled: map[string]*member{},
+		unknowns: map[string]bool{}, unsure: map[string]bool{}, last: &member{}, looked: newLookups(d),
 	}
 	s.groups.open = map[string]*group{}
 	for _, k := range []knownPath{{in.Cwd, "w"}, {in.Home, "h"}, {in.TempDir, "t"}} {
@@ -188,7 +193,7 @@ func newRun(d *dialect, in Input, scanner *leak.Scanner) *run {
 
 func (r *run) report(out *transcript.Transcript) Report {
 	rep := Report{Status: contract.RedactionPassed}
-	rep.Findings = r.scanner.Scan(onePerLine(out))
+	rep.Findings = r.scan(out)
 	for w := range r.unknowns {
 		rep.UnknownWords = append(rep.UnknownWords, mask(w))
 		rep.words = append(rep.words, w)
@@ -211,23 +216,59 @@ func (r *run) report(out *transcript.Transcript) Report {
 	return rep
 }
 
-// onePerLine joins the records so that a finding's line is the record's number.
-func onePerLine(t *transcript.Transcript) []byte {
+// scan runs the leak scan over the sanitized records.
+func (r *run) scan(out *transcript.Transcript) []leak.Finding {
+	lines := &lineReader{records: out.Records}
 	size := 0
-	for i := range t.Records {
-		size += len(t.Records[i].Data) + len(t.Records[i].Frame) + 1
+	for i := range out.Records {
+		size += len(out.Records[i].Data) + len(out.Records[i].Frame) + 1
 	}
-	b := make([]byte, 0, size)
-	for i := range t.Records {
-		rec := &t.Records[i]
-		b = append(b, bytes.TrimRight(rec.Data, "\n")...)
-		b = append(append(b, rec.Frame...), '\n')
+	if size > smallScan {
+		found, _ := r.scanner.ScanReader(lines) // a lineReader does not fail
+		return found
 	}
-	return b
+	b := make([]byte, size)
+	n, _ := io.ReadFull(lines, b) // fewer where lines lost their break
+	return r.scanner.Scan(b[:n])
+}
+
+// smallScan is up to how many bytes are scanned in one piece.
+const smallScan = 1 << 20
+
+// lineReader reads records as lines, so that a finding's line is the record's
+// number.
+type lineReader struct {
+	records []transcript.Record
+	rest    []byte // of the line that is being read
+	open    bool   // its line break is due
+}
+
+func (l *lineReader) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		switch {
+		case len(l.rest) > 0:
+			k := copy(p[n:], l.rest)
+			l.rest = l.rest[k:]
+			n += k
+		case l.open:
+			p[n] = '\n'
+			n++
+			l.open = false
+		case len(l.records) == 0:
+			return n, io.EOF
+		default:
+			rec := &l.records[0]
+			l.records, l.open = l.records[1:], true
+			if l.rest = rec.Frame; rec.Frame == nil {
+				l.rest = bytes.TrimRight(rec.Data, "\n")
+			}
+		}
+	}
+	return n, nil
 }
 
 func (r *run) unknown(w string) {
-	if !r.quiet && len(r.unknowns) < 1000 && r.names.byValue[w] == "" {
+	if !r.quiet && len(r.unknowns) < 1000 && !r.names.has(w) {
 		r.unknowns[w] = true
 	}
 }

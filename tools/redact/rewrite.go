@@ -19,7 +19,7 @@ func (r *run) rewrite(rec *transcript.Record) {
 		rec.Data = bytes.Clone(line)
 		return
 	}
-	shift := bytes.Index(line, body)
+	shift := offset(line, body)
 	rec.Data, rec.Frame = nil, nil
 	json, why := r.parse(rec, body)
 	if why != "" {
@@ -78,6 +78,9 @@ func (r *run) textLine(s string, rec *transcript.Record) string {
 	out := r.padded(s, r.settle(s, !deny, 0))
 	if whole, ok := completeJSON(out); ok && (out[0] == '{' || out[0] == '[') && r.doc.Parse([]byte(whole)) == nil { // a placeholder made it one
 		r.walk(r.doc.Root(), r.d.set.Root(), walkContext{src: []byte(whole), written: rec.Stream == transcript.Stderr})
+		for _, m := range r.members {
+			m.always = 0 // more texts may stay now
+		}
 		out, _ = r.cutLine(out)
 	}
 	return out
@@ -142,9 +145,9 @@ func (w *writer) value(v rawjson.Value, st paths.State, opaque bool) {
 		}
 	case rawjson.Object:
 		for c := range v.Children() {
-			k := w.r.key(c, w.src)
-			w.memberName(c, k, f&fMap != 0, opaque)
-			w.value(c, st.Key(k), opaque)
+			m := w.r.member(c, w.src)
+			w.memberName(c, m, f&fMap != 0, opaque)
+			w.value(c, st.Key(m.name), opaque)
 		}
 	}
 }
@@ -155,7 +158,7 @@ func (w *writer) str(v rawjson.Value, f paths.Flags) {
 		return
 	}
 	if f&fPiece != 0 && !w.quiet && w.depth == 0 {
-		if p, ok := w.r.groups.refs[pieceRef{w.frame, a + w.shift}]; ok {
+		if p := w.r.groups.find(w.frame, a+w.shift); p != nil {
 			w.r.resolve(p.g)
 			w.replace(a, b, v.Str(), p.g.out[p.n])
 			return
@@ -167,15 +170,19 @@ func (w *writer) str(v rawjson.Value, f paths.Flags) {
 			return
 		}
 	}
-	known, ok := w.r.tokens[string(w.src[a:b])]
+	if b-a > maxMemo {
+		s := v.Str()
+		w.replace(a, b, s, w.r.str(s, w.depth))
+		return
+	}
+	token := string(w.src[a:b])
+	known, ok := w.r.tokens.get(token)
 	if !ok {
 		s := v.Str()
 		if out := w.r.str(s, w.depth); out != s {
 			known = string(rawjson.AppendQuote(nil, out))
 		}
-		if b-a <= maxMemo {
-			w.r.tokens[string(w.src[a:b])] = known
-		}
+		w.r.tokens.put(token, known)
 	}
 	if known != "" {
 		w.edits = append(w.edits, edit{start: a + 1, end: b - 1, text: known[1 : len(known)-1]})
@@ -194,7 +201,11 @@ func (w *writer) replace(a, b int, old, text string) {
 // number replaces measured numbers and those too long to be a count: zero
 // stays zero and the sign stays.
 func (w *writer) number(v rawjson.Value, measured bool) {
-	raw := string(v.Raw())
+	token := v.Raw()
+	if !measured && len(token) < 10 {
+		return
+	}
+	raw := string(token)
 	if !measured && len(strings.TrimLeft(raw, "-")) < 10 {
 		return
 	}
@@ -216,16 +227,19 @@ func (w *writer) number(v rawjson.Value, measured bool) {
 // account says that a number is the state of somebody's account, which the name
 // of its member tells in every dialect.
 func (w *writer) account(v rawjson.Value) bool {
-	k := w.r.key(v, w.src)
-	is, known := w.r.accounts[k]
-	if !known {
-		low := strings.ToLower(k)
-		for _, s := range []string{"account", "balance", "billing", "cost", "credit", "overage", "quota", "usd", "utilization"} {
-			is = is || strings.Contains(low, s)
-		}
-		w.r.accounts[k] = is
+	if a, b := v.KeyRange(); a == b { // an element of a list
+		return false
 	}
-	return is
+	m := w.r.last // whose value it is
+	return m.account.decide(func() bool {
+		low := strings.ToLower(m.name)
+		for _, s := range []string{"account", "balance", "billing", "cost", "credit", "overage", "quota", "usd", "utilization"} {
+			if strings.Contains(low, s) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // measuredKey knows the members of error bodies that hold times.
@@ -240,11 +254,16 @@ func measuredKey(k string) bool {
 }
 
 // memberName replaces an object's key that is data.
-func (w *writer) memberName(v rawjson.Value, k string, data, opaque bool) {
+func (w *writer) memberName(v rawjson.Value, m *member, data, opaque bool) {
+	k := m.name
 	switch {
-	case k == "" || isInert(k) || w.r.survive[k] || w.r.lex.names[k] || w.r.lex.codes[k]:
+	case !data && m.protocol:
 		return
-	case !data && (w.r.members[k] || opaque && w.r.lex.key(k)):
+	case m.always.decide(func() bool {
+		return k == "" || isInert(k) || w.r.survive[k] || w.r.lex.names[k] || w.r.lex.codes[k]
+	}):
+		return
+	case !data && opaque && m.public.decide(func() bool { return w.r.lex.key(k) }):
 		return
 	}
 	a, b := v.KeyRange()

@@ -84,9 +84,9 @@ func (r *run) denyEdits(s string, depth int) []edit {
 			i++
 			continue
 		case nameByte:
-			j := nameEnd(s, i)
-			if j < 0 {
-				i = -j
+			j, has := nameEnd(s, i)
+			if plainName(s[i:j], has) {
+				i = j
 				continue
 			}
 			if end, e := r.nameOrPlaceAt(s, i); end > 0 {
@@ -127,20 +127,60 @@ var textClass = func() (t [256]uint8) {
 	return
 }()
 
-// nameEnd returns the end of the name at i, negative if it is a plain word
-// that needs no closer look.
-func nameEnd(s string, i int) int {
-	odd := s[i] == '-' || i+1 < len(s) && s[i+1] == '-'
+// What a name has in it: bytes of names, the marks of paths.
+const (
+	hasName  = 1 << iota
+	hasDash  // at its first or second place
+	hasDot   // and no other mark
+	hasMark  // of a path
+	hasColon // and a slash behind it
+)
+
+var nameHas = func() (t [256]uint8) {
+	for c := range t {
+		if isPathByte(byte(c)) {
+			t[c] = hasName
+		}
+	}
+	t['.'] |= hasDot
+	for _, c := range `/\~%` {
+		t[c] |= hasMark
+	}
+	return
+}()
+
+// nameEnd returns the end of the name at i and what it has.
+func nameEnd(s string, i int) (end int, has uint8) {
 	j := i
-	for j < len(s) && textClass[s[j]] == nameByte {
-		c := s[j]
-		odd = odd || c == '/' || c == '.' || c == '\\' || c == '~' || c == '%'
+	for j < len(s) {
+		c := nameHas[s[j]]
+		if c == 0 {
+			break
+		}
+		has |= c
 		j++
 	}
-	if odd || j+1 < len(s) && s[j] == ':' && (s[j+1] == '/' || s[j+1] == '\\') {
-		return j
+	if s[i] == '-' || i+1 < len(s) && s[i+1] == '-' {
+		has |= hasDash
 	}
-	return -j
+	if j+1 < len(s) && s[j] == ':' && (s[j+1] == '/' || s[j+1] == '\\') {
+		has |= hasColon
+	}
+	return j, has
+}
+
+// plainName says that a name is no path, URL or placeholder, without a closer
+// look.
+func plainName(name string, has uint8) bool {
+	switch {
+	case has&(hasMark|hasColon) != 0:
+		return false
+	case has&hasDot == 0:
+		return has&hasDash == 0 || !isSlug(name)
+	case name[0] == 'p' || name[0] == '.' || name[0] == 'C' || has&hasDash != 0:
+		return false
+	}
+	return extension(strings.TrimRight(name, ".%+")) == ""
 }
 
 // nameOrPlaceAt returns the end of the sanitized path, URL or path at i.
@@ -152,7 +192,7 @@ func (r *run) nameOrPlaceAt(s string, i int) (int, []edit) {
 		return end, []edit{{start: i, end: end, text: r.place(s[i:end])}}
 	}
 	if end := pathAt(s, i); end > 0 {
-		return end, []edit{{start: i, end: end, text: r.mapPath(s[i:end])}}
+		return end, []edit{{start: i, end: end, text: r.mapPathAgain(s[i:end])}}
 	}
 	return 0, nil
 }

@@ -8,10 +8,7 @@ import (
 // place returns the placeholder of a value. Its kind depends on the value
 // alone.
 func (r *run) place(v string) string {
-	if p, ok := r.names.byValue[v]; ok {
-		return p
-	}
-	return r.names.get(kindOf(v), v)
+	return r.names.of(keyOf(v), func() string { return kindOf(v) })
 }
 
 func kindOf(v string) string {

@@ -17,12 +17,53 @@ func (r *run) str(s string, depth int) string {
 	if len(s) > maxMemo {
 		return r.compute(s, depth)
 	}
-	if out, ok := r.memo[s]; ok {
+	if len(s) <= maxSimple && isSimple(s) {
+		return r.simple(s)
+	}
+	if s == "" {
+		return ""
+	}
+	if out, ok := r.memo.get(s); ok {
 		return out
 	}
 	out := r.compute(s, depth)
-	r.memo[s] = out
+	r.memo.put(s, out)
 	return out
+}
+
+// maxSimple is shorter than any length class.
+const maxSimple = 64
+
+// isSimple says that a text is made of letters, digits and what joins them in
+// identifiers, and is neither a path nor anything else with parts.
+func isSimple(s string) bool {
+	if len(s) < 2 || s[0] == '-' || s[1] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		if !simpleByte[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+var simpleByte = func() (t [256]bool) {
+	for c := range t {
+		t[c] = isAlnum(byte(c)) || c == '_' || c == '-'
+	}
+	return
+}()
+
+// simple is compute for a simple text: it stays, or is one stretch.
+func (r *run) simple(s string) string {
+	if r.stays(s) || r.isWritten(s) {
+		return r.compute(s, 0)
+	}
+	if out, ok := r.runText(s); ok {
+		return out
+	}
+	return r.place(s)
 }
 
 // maxMemo is the length up to which a string's form is remembered; a longer
@@ -87,11 +128,13 @@ func (r *run) textEdits(s string, written bool, depth int) []edit {
 }
 
 // stays says that a whole string is a literal of the protocol.
-func (r *run) stays(s string) bool { return r.survive[s] || r.lex.codes[s] }
+func (r *run) stays(s string) bool {
+	return len(s) <= r.lex.longest && (r.survive[s] || r.lex.codes[s])
+}
 
 // isWritten says that the CLI or the provider wrote the text, so that public
 // words in it survive.
-func (r *run) isWritten(s string) bool { return r.written[s] && !r.model[s] }
+func (r *run) isWritten(s string) bool { return r.written.has(s) && !r.model.has(s) }
 
 // padded keeps the length class of a text.
 func (r *run) padded(s, out string) string {
@@ -107,8 +150,15 @@ func (r *run) padded(s, out string) string {
 // utf16Len is the length of a text in UTF-16 units, without looking at more
 // than each byte's class.
 func utf16Len(s string) int {
-	n := 0
-	for i := range len(s) {
+	n, i := 0, 0
+	for ; i+8 <= len(s); i += 8 {
+		b := s[i : i+8]
+		if (b[0]|b[1]|b[2]|b[3]|b[4]|b[5]|b[6]|b[7])&0x80 != 0 {
+			break
+		}
+		n += 8
+	}
+	for ; i < len(s); i++ {
 		if s[i]&0xc0 != 0x80 {
 			n++
 		}

@@ -48,11 +48,12 @@ func ParseVocabulary(b []byte) (*Vocabulary, error) {
 type lexicon struct {
 	words, names, keys, verbs, codes, commands map[string]bool
 	phrases                                    []string
+	longest                                    int // length of the longest entry, or of a literal
 }
 
 // newLexicon collects the groups for one dialect.
 func newLexicon(v *Vocabulary, dialect string) (*lexicon, error) {
-	l := &lexicon{}
+	l := &lexicon{longest: maxLiteral}
 	sets := map[string]*map[string]bool{"words": &l.words, "names": &l.names, "keys": &l.keys, "verbs": &l.verbs, "codes": &l.codes, "commands": &l.commands}
 	for _, s := range sets {
 		*s = map[string]bool{}
@@ -74,6 +75,7 @@ func newLexicon(v *Vocabulary, dialect string) (*lexicon, error) {
 				e = strings.ToLower(e)
 			}
 			(*set)[e] = true
+			l.longest = max(l.longest, len(e))
 		}
 	}
 	return l, nil

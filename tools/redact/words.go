@@ -25,6 +25,17 @@ func (r *run) wordEdits(s string) []edit {
 		if len(taken) > 0 {
 			limit = taken[0].start
 		}
+		if isSpace(s[i]) {
+			i++
+			continue
+		}
+		if i == 0 || isSpace(s[i-1]) {
+			if end, es, ok := r.chunkAt(s[:limit], i); ok {
+				edits = appendShifted(edits, es, i)
+				i = end
+				continue
+			}
+		}
 		end, text := r.tokenAt(s[:limit], i)
 		if text != "" {
 			edits = append(edits, edit{start: i, end: end, text: text})

@@ -7,13 +7,14 @@ import (
 
 // builder writes decoded text and, if asked, where each byte came from.
 type builder struct {
-	b      []byte
+	b      strings.Builder
 	pos    []int32
 	places bool
 }
 
 func newBuilder(n int, places bool) *builder {
-	w := &builder{b: make([]byte, 0, n), places: places}
+	w := &builder{places: places}
+	w.b.Grow(n)
 	if places {
 		w.pos = make([]int32, 0, n+1)
 	}
@@ -21,22 +22,22 @@ func newBuilder(n int, places bool) *builder {
 }
 
 func (w *builder) byte(c byte, at int) {
-	w.b = append(w.b, c)
+	w.b.WriteByte(c)
 	if w.places {
 		w.pos = append(w.pos, int32(at))
 	}
 }
 
 func (w *builder) rune(r rune, at int) {
-	n := len(w.b)
-	w.b = utf8.AppendRune(w.b, r)
-	for ; w.places && n < len(w.b); n++ {
+	n := w.b.Len()
+	w.b.WriteRune(r)
+	for ; w.places && n < w.b.Len(); n++ {
 		w.pos = append(w.pos, int32(at))
 	}
 }
 
 func (w *builder) copy(s string, from, to int) {
-	w.b = append(w.b, s[from:to]...)
+	w.b.WriteString(s[from:to])
 	for ; w.places && from < to; from++ {
 		w.pos = append(w.pos, int32(from))
 	}
@@ -46,7 +47,7 @@ func (w *builder) done(end int) (string, []int32) {
 	if w.places {
 		w.pos = append(w.pos, int32(end))
 	}
-	return string(w.b), w.pos
+	return w.b.String(), w.pos
 }
 
 func hexNibble(c byte) byte {
@@ -190,6 +191,16 @@ func quotedPrintable(s string, places bool) (string, []int32) {
 // breakAt returns the length of the line break at s[i], which may be escaped,
 // or 0.
 func breakAt(s string, i int) int {
+	if i < len(s) { // most calls
+		switch c := s[i]; {
+		case c == '\n':
+			return 1
+		case c != '\\' && c != '\r':
+			return 0
+		case c == '\\' && i+1 < len(s) && s[i+1] == 'n':
+			return 2
+		}
+	}
 	j := i
 	for _, c := range []byte("\r\n") {
 		k := j
@@ -307,6 +318,9 @@ var sixBits = func() (t [256]byte) {
 
 // base64 decodes letters of either base64 alphabet, without padding.
 func base64(s string, places bool) (string, []int32) {
+	if !places {
+		return letters64(s), nil
+	}
 	w := newBuilder(len(s)*3/4+2, places)
 	acc, bits := uint32(0), 0
 	for i := range len(s) {

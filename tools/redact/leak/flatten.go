@@ -10,6 +10,7 @@ import (
 // texts that came in pieces, joined. A line that is no frame stays as it is.
 func Flatten(b []byte) []byte {
 	x := newScan(&Scanner{})
+	x.entire = true
 	var out strings.Builder
 	pieces := map[uint64][]string{}
 	var order []uint64

@@ -20,12 +20,16 @@ const (
 	maxFrameLen = 8 << 20 // a longer frame is no piece of anything
 )
 
-// blockKeys are the members that say which of several blocks a frame belongs
+// isBlockKey knows the members that say which of several blocks a frame belongs
 // to. Ids that change with every frame are not among them.
-var blockKeys = map[string]bool{
-	"index": true, "content_index": true, "output_index": true, "contentIndex": true, "summary_index": true, "item_id": true, "itemId": true,
-	"partID": true, "messageID": true, "message_id": true, "messageId": true, "call_id": true, "callId": true, "toolCallId": true, "tool_call_id": true,
-	"tool_use_id": true, "stream": true, "dir": true, "channel": true, "sessionId": true, "thread_id": true, "fd": true,
+func isBlockKey(k string) bool {
+	switch k {
+	case "index", "content_index", "output_index", "contentIndex", "summary_index", "item_id", "itemId",
+		"partID", "messageID", "message_id", "messageId", "call_id", "callId", "toolCallId", "tool_call_id",
+		"tool_use_id", "stream", "dir", "channel", "sessionId", "thread_id", "fd":
+		return true
+	}
+	return false
 }
 
 // frames is the state of the texts in pieces.
@@ -33,7 +37,8 @@ type frames struct {
 	seed   maphash.Seed
 	open   map[uint64]*joined
 	leaves []leaf // of the frame that is read
-	group  uint64 // of the frame: its blockKeys and their values
+	entire bool   // long texts are decoded whole
+	group  uint64 // of the frame: its block keys and their values
 	line   int
 	at     int // offset of the frame in the input
 }
@@ -42,6 +47,8 @@ type frames struct {
 type leaf struct {
 	path uint64
 	text string
+	// head and tail are all that is decoded of a long text; text is then empty.
+	head, tail string
 	source
 }
 
@@ -63,7 +70,8 @@ func (o source) part(a, b int) source {
 type joined struct {
 	buf    []byte
 	pieces []piece
-	last   string
+	last   string // the last piece, if it is a constant
+	inert  bool   // the last piece is a placeholder
 }
 
 // piece is a part of a joined text and its place in the input.
@@ -153,17 +161,27 @@ func (x *scan) join(key uint64, l *leaf, at int) {
 		j = &joined{}
 		x.open[key] = j
 	}
-	if l.text == j.last && len(l.text) >= 4 && word(l.text) {
+	if l.text == j.last && l.text != "" {
 		return // a constant of the protocol
 	}
-	j.last = l.text
+	inert := l.text != "" && l.text[0] == '<' && PlaceholderAt(l.text, 0) == len(l.text)
+	if inert && j.inert {
+		return // no secret goes on behind a placeholder, nor behind two
+	}
+	j.inert, j.last = inert, ""
+	if len(l.text) >= 4 && word(l.text) {
+		j.last = strings.Clone(l.text) // and not the block that it stands in
+	}
 	if x.line < 0 {
 		x.line = x.lineAt(at) // at: of the line in the block
 	}
 	start := x.at + l.start
 	end := x.at + l.end
-	if n := len(l.text); n > 2*pieceKeep {
-		head, tail := l.text[:pieceKeep], l.text[n-pieceKeep:]
+	if n := len(l.text); n > 2*pieceKeep || n == 0 {
+		head, tail := l.head, l.tail
+		if n > 0 {
+			head, tail = l.text[:pieceKeep], l.text[n-pieceKeep:]
+		}
 		if l.exact {
 			j.add(head, piece{line: x.line, start: start, end: start + pieceKeep, exact: true})
 			x.flush(j)

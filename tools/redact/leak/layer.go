@@ -120,14 +120,17 @@ func (x *scan) view(l *layer) {
 	x.decoded(l)
 }
 
+// match finds the secrets of a layer that a keyword gives away; those that a run
+// of letters does are found by runs.
 func (x *scan) match(l *layer) {
-	joint := l.joint() // a rule that stands alone does not count there
-	x.s.matches(l.s, l.glue, false, func(r *rule, start, end int) {
-		if joint && (r.alone || r.inWord && !l.cutInWord(start, end)) {
-			return
-		}
-		x.report(r, l, start, end)
-	})
+	x.s.find(l.s, l.glue, false, func(r *rule, start, end int) { x.accept(r, l, start, end) })
+}
+
+func (x *scan) accept(r *rule, l *layer, start, end int) {
+	if (r.alone || r.inWord && !l.cutInWord(start, end)) && l.joint() { // a rule that stands alone does not count there
+		return
+	}
+	x.report(r, l, start, end)
 }
 
 func (x *scan) report(r *rule, l *layer, start, end int) {

@@ -130,10 +130,10 @@ func notFiller(s string) bool {
 	return n > 3
 }
 
-// catalogue is every rule and the automaton of their keywords.
+// catalogue is every rule and the finder of their keywords.
 type catalogue struct {
 	rules   []*rule
-	words   *automaton
+	words   *finder
 	numbers map[string]int
 }
 
@@ -152,7 +152,7 @@ var theCatalogue = sync.OnceValue(func() *catalogue {
 	for i, r := range c.rules {
 		c.numbers[r.id] = i
 	}
-	c.words = newAutomaton(c.keywords())
+	c.words = newFinder(c.keywords())
 	return c
 })
 

@@ -115,7 +115,7 @@ func least(t *syntax.Regexp) *syntax.Regexp {
 
 // finds returns the range that the rule finds in a text.
 func (s *samples) finds(text string) (start, end int) {
-	newAutomaton([][]string{s.rule.keywords}).each(text, func(_, i, j int) {
+	newFinder([][]string{s.rule.keywords}).each(text, func(_, i, j int) {
 		if a, b := s.rule.find(text, i, j, 0, false); b > a && end == 0 {
 			start, end = a, b
 		}

@@ -45,7 +45,7 @@ const minSecret = 6
 // Scanner is the leak scan. It is safe for use by several goroutines.
 type Scanner struct {
 	cat     *catalogue
-	words   *automaton // the catalogue's keywords, and those of the secrets behind them
+	words   *finder // the catalogue's keywords, and those of the secrets behind them
 	secrets []string
 	escapes bool // a secret holds what JSON escapes
 }
@@ -66,7 +66,7 @@ func NewScanner(secrets []string) *Scanner {
 		for _, v := range s.secrets {
 			list = append(list, []string{lowerASCII(v[:min(len(v), 16)])})
 		}
-		s.words = newAutomaton(list)
+		s.words = newFinder(list)
 	}
 	return s
 }
@@ -95,6 +95,14 @@ func (s *Scanner) Matches(text string, deny bool, f func(m Match)) {
 var knownRule = &rule{id: KnownSecret, kind: "token"}
 
 func (s *Scanner) matches(text string, glue int, deny bool, f func(r *rule, start, end int)) {
+	s.find(text, glue, deny, f)
+	eachRun(text, 24, func(i, j int) {
+		runKeys(text, i, j, func(id string, a, b int) { f(s.cat.byID(id), a, b) })
+	})
+}
+
+// find finds the secrets that a keyword gives away.
+func (s *Scanner) find(text string, glue int, deny bool, f func(r *rule, start, end int)) {
 	s.words.each(text, func(n, start, end int) {
 		if n >= len(s.cat.rules) {
 			if v := s.secrets[n-len(s.cat.rules)]; strings.HasPrefix(text[start:], v) {
@@ -106,9 +114,6 @@ func (s *Scanner) matches(text string, glue int, deny bool, f func(r *rule, star
 		if a, b := r.find(text, start, end, glue, deny); b > a {
 			f(r, a, b)
 		}
-	})
-	eachRun(text, 24, func(i, j int) {
-		runKeys(text, i, j, func(id string, a, b int) { f(s.cat.byID(id), a, b) })
 	})
 }
 

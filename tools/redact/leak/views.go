@@ -91,11 +91,14 @@ func eachRun(s string, n int, f func(i, j int)) {
 	}
 }
 
-// runs scans what base64 and hexadecimal runs decode to, also when they are
+// runs finds runs that are secrets themselves, and scans what base64 and hexadecimal runs decode to, also when they are
 // part of a longer word.
 func (x *scan) runs(l *layer) {
 	eachRun(l.s, minRun, func(i, j int) {
 		s := l.s[i:j]
+		if j-i >= 24 {
+			runKeys(l.s, i, j, func(id string, a, b int) { x.accept(x.s.cat.byID(id), l, a, b) })
+		}
 		if !encodedLook(s) {
 			return
 		}

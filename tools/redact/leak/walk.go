@@ -49,7 +49,7 @@ func (x *scan) walk(s string, path uint64, depth int, in source) {
 			if !top.array && j < len(s) && s[j] == ':' {
 				top.key = s[i+1 : min(end, len(s))]
 				i = j + 1
-				if blockKeys[top.key] {
+				if isBlockKey(top.key) {
 					x.blockOf(top.key, s, i)
 				}
 				continue
@@ -111,8 +111,14 @@ func (x *scan) leaf(raw string, in source, path uint64, depth int) {
 	}
 	text := raw
 	if strings.IndexByte(raw, '\\') >= 0 {
-		text, _ = unescape(raw, false)
 		in.exact = false
+		if !x.entire {
+			if head, tail, ok := edges(raw); ok {
+				x.leaves = append(x.leaves, leaf{path: path, head: head, tail: tail, source: in})
+				return
+			}
+		}
+		text, _ = unescape(raw, false)
 	}
 	if text == "" {
 		return
@@ -128,6 +134,50 @@ func (x *scan) leaf(raw string, in source, path uint64, depth int) {
 		}
 	}
 }
+
+// edges decodes what is kept of either end of a long text, and nothing between.
+// It reports false for a text that is not that long, or that must be read whole:
+// JSON, base64, a constant.
+func edges(raw string) (head, tail string, ok bool) {
+	const spare = 64 // an escape and a run of backslashes are shorter
+	if len(raw) < 4*pieceKeep+2*spare {
+		return "", "", false
+	}
+	used := 0
+	w := newBuilder(pieceKeep+spare, false)
+	for w.b.Len() < pieceKeep {
+		if used+spare >= len(raw) {
+			return "", "", false
+		}
+		n := strings.IndexByte(raw[used:used+spare], '\\')
+		if n < 0 {
+			n = spare
+		}
+		w.copy(raw, used, used+n)
+		if used += n; n < spare {
+			used += w.escape(raw, used)
+		}
+	}
+	head = w.b.String()[:pieceKeep]
+	if head[0] == '{' || head[0] == '[' || word(head) || strings.IndexFunc(head, notBase64) < 0 {
+		return "", "", false
+	}
+	for from := len(raw) - pieceKeep - spare; from >= used+spare; from -= pieceKeep {
+		at := from
+		for at > from-spare && raw[at-1] == '\\' { // not in the middle of an escape
+			at--
+		}
+		if raw[at-1] == '\\' {
+			return "", "", false
+		}
+		if text, _ := unescape(raw[at:], false); len(text) >= pieceKeep+spare/4 { // the first letters may be the rest of \u0041
+			return head, text[len(text)-pieceKeep:], true
+		}
+	}
+	return "", "", false
+}
+
+func notBase64(c rune) bool { return c != '=' && (c > 0x7f || sixBits[c] == 0xff) }
 
 // byteLeaf notes the text that an array of byte values spells.
 func (x *scan) byteLeaf(s string, o open, end int, in source) {

@@ -267,13 +267,23 @@ func (v Value) At(keys ...string) Value {
 // HasDuplicateKeys reports whether any object in the value repeats a key.
 func (v Value) HasDuplicateKeys() bool {
 	if v.Kind() == Object {
-		seen := make(map[string]bool, 8)
+		var few [fewMembers]Value
+		list := few[:0]
+		var at map[string]int // of objects with more than a few members
 		for m := range v.Children() {
-			k := m.Key()
-			if seen[k] {
+			if m.among(list, at) >= 0 {
 				return true
 			}
-			seen[k] = true
+			if len(list) == fewMembers && at == nil {
+				at = make(map[string]int, 2*fewMembers)
+				for i, old := range list {
+					at[old.Key()] = i
+				}
+			}
+			if at != nil {
+				at[m.Key()] = len(list)
+			}
+			list = append(list, m)
 		}
 	}
 	for c := range v.Children() {
