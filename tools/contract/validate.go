@@ -111,6 +111,10 @@ func Decode[T any](v *Validator, file string, data []byte) (*T, []Problem) {
 // that this program reads, or a member refuses its content. clean says that no
 // member had a wrong type.
 func (v *Validator) check(kind RecordKind, data []byte) (text []byte, findings []finding, made any, clean bool) {
+	if made = newRecord(kind); made != nil && !v.Migrations.any(kind) && quickRead(kind, data, made) {
+		setDefaults(made)
+		return data, recordFindings(kind, made), made, true
+	}
 	s, err := schemaOf(kind)
 	if err != nil {
 		code := "SCHEMA-OTHER"

@@ -3,6 +3,7 @@ package contract
 import (
 	"cmp"
 	"reflect"
+	"sync"
 )
 
 // newRecord returns a pointer to an empty struct for the kind, or nil if there
@@ -57,13 +58,19 @@ func newRecord(kind RecordKind) any {
 
 // kindOfType returns the kind of the record that a struct pointer is for.
 func kindOfType(v any) (RecordKind, bool) {
+	kind, ok := kindsOfTypes()[reflect.TypeOf(v)]
+	return kind, ok
+}
+
+var kindsOfTypes = sync.OnceValue(func() map[reflect.Type]RecordKind {
+	out := map[reflect.Type]RecordKind{}
 	for _, kind := range RecordKinds {
-		if r := newRecord(kind); r != nil && reflect.TypeOf(r) == reflect.TypeOf(v) {
-			return kind, true
+		if r := newRecord(kind); r != nil {
+			out[reflect.TypeOf(r)] = kind
 		}
 	}
-	return "", false
-}
+	return out
+})
 
 // setDefaults fills in the defaults of the specification that are not the
 // zero value of their field.

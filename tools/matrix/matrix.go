@@ -43,12 +43,17 @@ func Load(reg *store.Registry) (*Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	return LoadAround(reg, obs)
+	statements, err := reg.StatementsAround(obs)
+	if err != nil {
+		return nil, err
+	}
+	return LoadAround(reg, obs, statements)
 }
 
-// LoadAround is Load for a caller that has read the observations.
-func LoadAround(reg *store.Registry, obs []store.Observed) (*Records, error) {
-	r := &Records{Agents: &contract.AgentsFile{}, Observations: obs}
+// LoadAround is Load for a caller that has read the observations and what was
+// said about them later.
+func LoadAround(reg *store.Registry, obs []store.Observed, statements []store.Stated) (*Records, error) {
+	r := &Records{Agents: &contract.AgentsFile{}, Observations: obs, Statements: statements}
 	for i := range obs { // whoever read them may have filled in the specification's default, or not
 		obs[i].ParserReplay.Status = cmp.Or(obs[i].ParserReplay.Status, contract.ReplayNotRun)
 	}
@@ -62,9 +67,7 @@ func LoadAround(reg *store.Registry, obs []store.Observed) (*Records, error) {
 			}
 		}
 	}
-	var err error
-	r.Statements, err = reg.Statements("")
-	return r, err
+	return r, nil
 }
 
 // confirmGap is the time between two observations of one runner that makes

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,6 +76,37 @@ func (r *Registry) Statements(agent string) ([]Stated, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.statements(files, captures)
+}
+
+// StatementsAround is Statements of all agents for a caller that has read the
+// observations.
+func (r *Registry) StatementsAround(obs []Observed) ([]Stated, error) {
+	files, err := r.Walk("evidence", ".evidence.json")
+	if err != nil {
+		return nil, err
+	}
+	captures := make([]string, len(obs))
+	for i := range obs {
+		captures[i] = obs[i].Path
+	}
+	return r.statements(files, captures)
+}
+
+// NotBeside leaves out of evidence records those that stand beside an
+// observation under its name, as Statements does.
+func NotBeside(stated []Stated, obs []Observed) []Stated {
+	if len(stated) == 0 {
+		return nil
+	}
+	beside := make(map[string]bool, len(obs))
+	for i := range obs {
+		beside[EvidenceOf(obs[i].Path)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(stated), func(s Stated) bool { return beside[s.Path] })
+}
+
+func (r *Registry) statements(files, captures []string) ([]Stated, error) {
 	beside := make(map[string]bool, len(captures))
 	for _, o := range captures {
 		beside[EvidenceOf(o)] = true

@@ -142,7 +142,7 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 // Decode decodes the JSON of a file of the registry. Its error is a
 // *BrokenError.
 func Decode(rel string, b []byte, v any) error {
-	err := json.Unmarshal(b, v)
+	err := contract.Unmarshal(b, v)
 	if err == nil {
 		return nil
 	}

@@ -21,12 +21,12 @@ func (v *validation) errorCase(f string, e *contract.ErrorCase, have []byte) err
 			return nil // the reference has been reported
 		}
 		run = errorcase.RunOf(o, x.Observation)
-		if v.reg.Exists(o.Extensions.Fixture) && o.Extensions.Dialect != x.Dialect {
+		if v.res.exists(o.Extensions.Fixture) && o.Extensions.Dialect != x.Dialect {
 			v.report("ERR-DERIVED", f, "/extensions/dialect", "the observation's dialect is %q", o.Extensions.Dialect)
 			return nil
 		}
 	}
-	if run.Fixture == "" || !v.reg.Exists(run.Fixture) {
+	if run.Fixture == "" || !v.res.exists(run.Fixture) {
 		return nil
 	}
 	d, err := v.res.derive(run.Fixture, x.Dialect, run.Agent)
@@ -34,12 +34,11 @@ func (v *validation) errorCase(f string, e *contract.ErrorCase, have []byte) err
 		v.report("ERR-DERIVED", f, "/extensions/fixture", "the fixture cannot be read again: %v", err)
 		return nil
 	}
-	want := run.Case(d.ErrorCase)
-	if want == nil {
+	if d.ErrorCase == nil {
 		v.report("ERR-DERIVED", f, "/expected_failure_classification", "the fixture's run did not fail")
 		return nil
 	}
-	b, err := contract.Encode(want)
+	b, err := v.res.cases.Encode(run, d.ErrorCase)
 	if err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func (v *validation) errorCase(f string, e *contract.ErrorCase, have []byte) err
 func (v *validation) uncased(obs []store.Observed) {
 	for i := range obs {
 		o := &obs[i]
-		if v.cased[o.Path] || !v.reg.Exists(o.Extensions.Fixture) {
+		if v.cased[o.Path] || !v.res.exists(o.Extensions.Fixture) {
 			continue
 		}
 		d, err := v.res.derive(o.Extensions.Fixture, o.Extensions.Dialect, o.Agent)

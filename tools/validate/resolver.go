@@ -13,6 +13,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/errorcase"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
@@ -32,7 +33,11 @@ type resolver struct {
 	digests   memo[contract.Digest]
 	shapes    memo[contract.ShapeFacts]
 	derived   memo[*capture.Derived]
-	printed   memo[streams]
+	any       sync.Map // place, dialect → what some agent's fixture gave
+	printed   sync.Map // place → streams, of each transcript that was read
+	there     memo[bool]
+	goldens   memo[*string]
+	cases     errorcase.Forms
 	records   memo[*contract.Checked]
 	fixtures  map[contract.Digest][]string
 }
@@ -153,21 +158,30 @@ func (r *resolver) Fixtures(sig contract.Digest) []string { return r.fixtures[si
 
 // Fixture implements contract.Resolver.
 func (r *resolver) Fixture(place string, f contract.ProtocolFamily, dialect string) (contract.FixtureFacts, error) {
-	d, err := r.derive(place, dialect, "")
+	d, err := r.derivedFor(place, dialect)
 	if err != nil {
 		return contract.FixtureFacts{}, err
 	}
 	if d.Dialect.ProtocolFamily != f {
 		return contract.FixtureFacts{}, fmt.Errorf("dialect %q is of %s, not of %s", dialect, d.Dialect.ProtocolFamily, f)
 	}
-	p, err := r.printed.get(place, func() (streams, error) {
-		t, err := r.transcript(place)
-		if err != nil {
-			return streams{}, err
-		}
-		return streams{len(t.Bytes(transcript.CLIToServer, transcript.Stdout)) > 0, len(t.Bytes(transcript.CLIToServer, transcript.Stderr)) > 0}, nil
-	})
-	return contract.FixtureFacts{Shape: d.Shape, HasStdout: p.stdout, HasStderr: p.stderr}, err
+	printed, _ := r.printed.Load(place)
+	p, _ := printed.(streams)
+	return contract.FixtureFacts{Shape: d.Shape, HasStdout: p.stdout, HasStderr: p.stderr}, nil
+}
+
+// derivedFor is derive for those to whom the agent is all one.
+func (r *resolver) derivedFor(place, dialect string) (*capture.Derived, error) {
+	if d, ok := r.any.Load(place + "\x00" + dialect); ok {
+		return d.(*capture.Derived), nil
+	}
+	return r.derive(place, dialect, "")
+}
+
+// exists reports whether there is a file, which all the while is there or not.
+func (r *resolver) exists(place string) bool {
+	there, _ := r.there.get(place, func() (bool, error) { return r.reg.Exists(place), nil })
+	return there
 }
 
 // ClaimedBy implements contract.Resolver.
@@ -232,7 +246,8 @@ func (r *resolver) Request(id contract.Digest) (*contract.Request, error) {
 	return q, nil
 }
 
-// transcript reads a fixture and insists on its canonical form.
+// transcript reads a fixture and insists on its canonical form. It notes what
+// the CLI printed on.
 func (r *resolver) transcript(place string) (*transcript.Transcript, error) {
 	b, err := r.read(place)
 	if err != nil {
@@ -249,19 +264,29 @@ func (r *resolver) transcript(place string) (*transcript.Transcript, error) {
 	if !bytes.Equal(canonical.Bytes(), b) {
 		return nil, errors.New("the transcript is not in canonical form")
 	}
+	r.printed.Store(place, streams{len(t.Bytes(transcript.CLIToServer, transcript.Stdout)) > 0, len(t.Bytes(transcript.CLIToServer, transcript.Stderr)) > 0})
 	return t, nil
+}
+
+// fixtureKey is a key of what follows from a fixture.
+func fixtureKey(place, dialect, agent string) string {
+	return place + "\x00" + dialect + "\x00" + agent
 }
 
 // derive makes everything that follows from a fixture.
 func (r *resolver) derive(place, dialect, agent string) (*capture.Derived, error) {
-	return r.derived.get(place+"\x00"+dialect+"\x00"+agent, func() (*capture.Derived, error) {
+	return r.derived.get(fixtureKey(place, dialect, agent), func() (*capture.Derived, error) {
 		t, err := r.transcript(place)
 		if err != nil {
 			return nil, err
 		}
 		for i := range r.families.Dialects {
 			if r.families.Dialects[i].ID == dialect {
-				return capture.Derive(t, &r.families.Dialects[i], agent)
+				d, err := capture.Derive(t, &r.families.Dialects[i], agent)
+				if err == nil {
+					r.any.LoadOrStore(place+"\x00"+dialect, d)
+				}
+				return d, err
 			}
 		}
 		return nil, fmt.Errorf("registry/families.json has no dialect %q", strings.ToValidUTF8(dialect, "?"))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +40,8 @@ func Run(reg *store.Registry, places []string) (*Result, error) {
 	for _, f := range v.files {
 		v.result.Checked[folderOf(f)]++
 	}
-	if err := each(v.files, v.file); err != nil {
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	if err := v.each(); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(v.stated, func(a, b store.Stated) int { return strings.Compare(a.Path, b.Path) })
@@ -52,6 +54,22 @@ func Run(reg *store.Registry, places []string) (*Result, error) {
 	v.result.Problems = contract.SortProblems(v.causes(v.result.Problems))
 	return v.result, nil
 }
+
+// gcPercent is that of a program that reads much and keeps most of it.
+const gcPercent = 400
+
+// each checks all files: fixtures last, since most were read by then for a
+// record that names them.
+func (v *validation) each() error {
+	first := slices.DeleteFunc(slices.Clone(v.files), isFixture)
+	last := slices.DeleteFunc(slices.Clone(v.files), func(f string) bool { return !isFixture(f) })
+	if err := each(first, v.file); err != nil {
+		return err
+	}
+	return each(last, v.file)
+}
+
+func isFixture(f string) bool { return folderOf(f) == "fixtures" }
 
 // causes leaves out that no record has its agent if the agents' own file says
 // why: it cannot be read.
@@ -155,8 +173,14 @@ func each(files []string, do func(string) error) error {
 
 // file checks one file by what its place says it is.
 func (v *validation) file(f string) error {
-	if isObservation(f) {
+	switch {
+	case isObservation(f):
 		return v.observed(f)
+	case strings.HasPrefix(f, "fixtures/"):
+		v.fixture(f)
+		return nil
+	case strings.HasPrefix(f, "goldens/") && strings.HasSuffix(f, ".events.json"):
+		return nil // read with the observation that names it; one that nobody names is an orphan
 	}
 	b, err := v.reg.ReadFile(f)
 	if err != nil {
@@ -166,10 +190,6 @@ func (v *validation) file(f string) error {
 		return v.record(kind, f, b)
 	}
 	switch {
-	case strings.HasPrefix(f, "fixtures/"):
-		v.fixture(f)
-	case strings.HasPrefix(f, "goldens/") && strings.HasSuffix(f, ".events.json"):
-		// derived again from its fixture, with the observation that names it
 	case strings.HasPrefix(f, "probes/"):
 		v.probeFile(f)
 	case strings.HasPrefix(f, "reports/diffs/") && strings.HasSuffix(f, ".md") && v.reg.Exists(strings.TrimSuffix(f, ".md")+".diff.json"):
@@ -194,11 +214,15 @@ func (v *validation) observed(f string) error {
 	if err != nil {
 		return err
 	}
-	v.judge(c)
-	if o := contract.RecordOf[contract.Observation](c); o != nil {
-		return v.observation(f, o)
+	o := contract.RecordOf[contract.Observation](c)
+	if o != nil { // so that the judgement finds it done
+		_, _ = v.res.derive(o.Extensions.Fixture, o.Extensions.Dialect, o.Agent)
 	}
-	return nil
+	v.judge(c)
+	if o == nil {
+		return nil
+	}
+	return v.observation(f, o)
 }
 
 // judge collects what is wrong with a record alone and in its registry.
@@ -232,6 +256,9 @@ func (v *validation) record(kind contract.RecordKind, f string, b []byte) error 
 
 // fixture checks the syntax and canonical form of a sanitized transcript.
 func (v *validation) fixture(f string) {
+	if _, read := v.res.printed.Load(f); read {
+		return
+	}
 	if _, err := v.res.transcript(f); err != nil {
 		v.report("FIXTURE-SYNTAX", f, "", "%v", err)
 	}

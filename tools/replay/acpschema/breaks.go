@@ -13,7 +13,19 @@ import (
 type flaw struct{ kind, pointer string }
 
 // flaws returns what is wrong with a value, each once.
-func (o *official) flaws(s *jsonschema.Schema, v any, at string) []flaw {
+func (o *official) flaws(s *jsonschema.Schema, v any, at, text string) []flaw {
+	key := judged{s, text}
+	if found, known := o.seen.Load(key); known {
+		return found.([]flaw)
+	}
+	found := o.judge(s, v, at)
+	if o.judgements.Add(1) <= maxJudgements {
+		o.seen.Store(key, found)
+	}
+	return found
+}
+
+func (o *official) judge(s *jsonschema.Schema, v any, at string) []flaw {
 	var ve *jsonschema.ValidationError
 	if !errors.As(s.Validate(v), &ve) {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
@@ -31,7 +32,21 @@ type official struct {
 	failure *jsonschema.Schema // an error answer's error
 	// members are the names of all members: other names in a pointer are data.
 	members map[string]bool
+	// seen has the flaws of messages by what they were held against: most
+	// sanitized messages stand in many runs.
+	seen       sync.Map
+	judgements atomic.Int64
 }
+
+// judged is a message that was held against a part of the schema: the same part
+// of the same text is always the same value.
+type judged struct {
+	schema *jsonschema.Schema
+	text   string
+}
+
+// maxJudgements bounds what is kept.
+const maxJudgements = 20_000
 
 // known reports whether the protocol has the method, in any form.
 func (o *official) known(method string) bool {
