@@ -5,18 +5,23 @@
  *
  * The data is not part of the sources: the build makes it from the registry.
  */
-import data from "./generated/compact.json" with { type: "json" };
+import { text } from "./generated/compact.js";
 
 import { coverageOf, type Coverage } from "./coverage.js";
 import { claimOf, respond, type AgentCliCompatibilityResponse, type ClassifyOptions } from "./compatibility.js";
 import { Support, type Claim, type FoundEntry, type Probed, type SupportData } from "./support.js";
 import type { SupportStatus } from "./words.js";
 
+let parsed: (SupportData & Parameters<typeof coverageOf>[0]) | undefined;
+
+/** The data as text: an import that asks nothing reads nothing. */
+const data = () => (parsed ??= JSON.parse(text) as NonNullable<typeof parsed>);
+
 let own: Support | undefined;
 
 /** The claims of this version of the package. */
 export function support(): Support {
-  return (own ??= new Support(data as SupportData));
+  return (own ??= new Support(data()));
 }
 
 /** The entry that speaks about a version; undefined where nothing is claimed. */
@@ -61,7 +66,7 @@ export async function compatibility(
 
 /** Whether every agent that a consumer starts has a claim, or a reason for none. */
 export function checkCoverage(agentIds: readonly string[], exemptions: Readonly<Record<string, string>> = {}): Coverage {
-  return coverageOf(data as Parameters<typeof coverageOf>[0], agentIds, exemptions);
+  return coverageOf(data(), agentIds, exemptions);
 }
 
 export { Support, allowRun, userAction } from "./support.js";

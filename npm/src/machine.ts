@@ -5,9 +5,7 @@
  * damaged installation and a broken channel are never a failed piece of work.
  * No state of any run is kept here.
  */
-import { spawn } from "node:child_process";
 import { isAbsolute } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 
 /** The version of the contract that this consumer speaks. */
 export const CONTRACT_VERSION = 1;
@@ -139,7 +137,9 @@ interface Answer {
   failed: string | undefined;
 }
 
-function execute(path: string, args: readonly string[], timeout: number, signal: AbortSignal | undefined): Promise<Answer> {
+async function execute(path: string, args: readonly string[], timeout: number, signal: AbortSignal | undefined): Promise<Answer> {
+  const { spawn } = await import("node:child_process"); // which who only asks for claims need not load
+  signal?.throwIfAborted();
   return new Promise((resolve) => {
     let failed: string | undefined;
     const chunks: Buffer[] = [];
@@ -270,7 +270,7 @@ export async function awaitRuns(client: MachineClient, ids: readonly string[], p
     });
     if (unresolved.size === 0) continue; // the window itself was the pause
     attempt++;
-    if (open.length > 0) await sleep(pause, undefined, options);
+    if (open.length > 0) await (await import("node:timers/promises")).setTimeout(pause, undefined, options);
     pause *= 2;
   }
   return ids.map((id) => known.get(id) as Resolution);

@@ -117,10 +117,16 @@ interface Known {
   newest?: Version;
 }
 
-/** Answers questions about one matrix. It is immutable and does no I/O. */
+/**
+ * Answers questions about one matrix. It is immutable and does no I/O. What the
+ * matrix says of an agent is read with the first question about it, which
+ * throws a TypeError for what is no range.
+ */
 export class Support {
   readonly generatedAt: string;
   private readonly known = new Map<string, Known>();
+  /** The entries that were not read yet, by agent. */
+  private readonly unread = new Map<string, SupportEntry[]>();
 
   constructor(data: SupportData) {
     this.generatedAt = data.matrix?.generated_at ?? "";
@@ -137,9 +143,10 @@ export class Support {
       });
     }
     for (const entry of data.matrix?.agents ?? []) {
-      const known = this.known.get(entry.agent);
-      if (known === undefined) throw new TypeError(`the matrix has an entry of ${JSON.stringify(entry.agent)}, which is not in registry/agents.json`);
-      add(known, entry);
+      if (!this.known.has(entry.agent)) throw new TypeError(`the matrix has an entry of ${JSON.stringify(entry.agent)}, which is not in registry/agents.json`);
+      const entries = this.unread.get(entry.agent);
+      if (entries === undefined) this.unread.set(entry.agent, [entry]);
+      else entries.push(entry);
     }
   }
 
@@ -185,6 +192,8 @@ export class Support {
 
   private version(agent: string, version: string): { known: Known; version: Version } | undefined {
     const known = this.known.get(agent);
+    for (const entry of (known && this.unread.get(agent)) ?? []) add(known!, entry);
+    this.unread.delete(agent);
     const parsed = known && parseVersion(version, known.scheme);
     return parsed && known ? { known, version: parsed } : undefined;
   }

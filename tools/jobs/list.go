@@ -5,7 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/machine"
 )
@@ -44,11 +46,10 @@ func (s *Store) List(limit int, status Status) (*List, error) {
 		return out, nil
 	}
 	jobs := []Entry{}
-	open := status != "" && outcomes[status] == ""
+	if status != "" && outcomes[status] == "" {
+		ids = s.unended(ids)
+	}
 	for _, id := range ids {
-		if open && exists(filepath.Join(s.dir, id, endFile)) {
-			continue // without reading it: most runs have ended
-		}
 		e, seen := s.entry(id)
 		if !seen || status != "" && e.Status != status {
 			continue
@@ -81,6 +82,29 @@ func (s *Store) ids() ([]string, error) {
 	slices.Sort(names)
 	slices.Reverse(names)
 	return names, nil
+}
+
+// unended leaves out the runs that have an end, without reading it: these are
+// most. A look into a folder is a wait for the system, so all processors look.
+func (s *Store) unended(ids []string) []string {
+	part := (len(ids) + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
+	var lookers sync.WaitGroup
+	ended := make([]bool, len(ids))
+	for from := 0; from < len(ids); from += part {
+		lookers.Go(func() {
+			for i := from; i < min(from+part, len(ids)); i++ {
+				ended[i] = exists(s.dir + string(filepath.Separator) + ids[i] + string(filepath.Separator) + endFile)
+			}
+		})
+	}
+	lookers.Wait()
+	out := ids[:0]
+	for i, id := range ids {
+		if !ended[i] {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // entry observes one run of a list; seen is false when it was pruned meanwhile.
