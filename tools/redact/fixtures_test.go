@@ -15,12 +15,9 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
-// olderRules is how many ACP fixtures hold names of modes and commands that the
-// rules of today replace.
-const olderRules = 36
-
-// Redacting a committed fixture again changes no byte of it: rules that would
-// give other bytes need another redact.Version.
+// Redacting a committed fixture again changes no byte of it: what today's rules
+// replace is in none. A fixture whose every observation was withdrawn because
+// another took its place is history.
 func TestCommittedFixturesStay(t *testing.T) {
 	f, v := registry(t)
 	r, err := redact.New(f, v)
@@ -28,7 +25,7 @@ func TestCommittedFixturesStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := filepath.Join("..", "..")
-	done := map[string]bool{}
+	done, gone := map[string]bool{}, superseded(t, root)
 	var changed []string
 	err = filepath.WalkDir(filepath.Join(root, "observations"), func(p string, e fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(p, ".observation.json") {
@@ -38,6 +35,9 @@ func TestCommittedFixturesStay(t *testing.T) {
 			Extensions struct{ Dialect, Fixture, Provider string }
 		}
 		if err := json.Unmarshal(read(t, p), &o); err != nil {
+			return err
+		}
+		if rel, err := filepath.Rel(root, p); err != nil || gone[filepath.ToSlash(rel)] {
 			return err
 		}
 		x := o.Extensions
@@ -70,10 +70,33 @@ func TestCommittedFixturesStay(t *testing.T) {
 		}
 		return nil
 	})
-	if len(changed) > olderRules {
+	if len(changed) > 0 {
 		t.Errorf("%d fixtures change:\n%s", len(changed), strings.Join(changed, "\n"))
 	}
 	if err != nil || len(done) < 100 {
 		t.Fatalf("%d fixtures: %v", len(done), err)
 	}
+}
+
+// superseded are the places of observations that were withdrawn for another one.
+func superseded(t *testing.T, root string) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	err := filepath.WalkDir(filepath.Join(root, "evidence"), func(p string, e fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(p, ".evidence.json") {
+			return err
+		}
+		s := contract.Evidence{}
+		if err := json.Unmarshal(read(t, p), &s); err != nil {
+			return err
+		}
+		if w := s.Withdrawal; w != nil && w.Record == nil && w.SupersededBy != nil {
+			out[s.Observation.Path] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
