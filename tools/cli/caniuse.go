@@ -64,7 +64,7 @@ func (a *app) canIUse(agent, version string, p contract.Platform, form format) e
 	if err != nil {
 		return err
 	}
-	x, err := matrix.LoadIndex(reg)
+	x, err := matrix.LoadIndexOf(reg, agent)
 	if err != nil {
 		return err
 	}

@@ -126,23 +126,6 @@ func NewIndex(m *contract.SupportMatrix, file *contract.AgentsFile, policy *cont
 	return x, nil
 }
 
-// LoadIndex reads the committed matrix of a registry, or of the one in the
-// binary. A registry without one claims nothing.
-func LoadIndex(reg *store.Registry) (*Index, error) {
-	m, file, policy := &contract.SupportMatrix{}, &contract.AgentsFile{}, &contract.Policy{}
-	if err := reg.ReadJSON(store.AgentsFile, file); err != nil {
-		return nil, err
-	}
-	for rel, v := range map[string]any{Path: m, PolicyPath: policy} {
-		if reg.Exists(rel) {
-			if err := reg.ReadJSON(rel, v); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return NewIndex(m, file, policy)
-}
-
 func (in *indexed) add(e *contract.MatrixEntry) error {
 	ie := &indexedEntry{MatrixEntry: e, versions: strings.Join(e.VersionRanges, " || "), at: map[string]*contract.ObservedShape{}}
 	for _, text := range e.VersionRanges {
