@@ -13,11 +13,11 @@ var textParts = []string{
 	"error", "Error:", "foo", "Frobnicate,", "tokens", "limit of", "12345", "42", "2026", "27th", "182ms", "$12,500.00", "a/b/c.ts:12:3:", "src/x.ts", "./y.go", "../z",
 	"/HOMES/jane doe/x", "/PEOPLE/Jane Doe/x y", "~/w", "~bob/w", "C:\\PEOPLE\\Jane\\x", "\\\\host\\share", "/login", "https://x.corp-mail.net/a?b=1", "localhost:8080", "10.0.3.1", "fe80::1:2:3",
 	"2026-01-02 10:11:12.5Z", "2026-01-02", "10:11", "<text:3>", "<time>", "p3.html", "/w/p3", "msg_01AbCd23Ef45", "-HOMES-jane-w", "C--PEOPLE-jane", "-rw-r--r--", "A=b\nC=d\nE=f", "KEY=x\x00PATH=y",
-	"näher", "don't", "don’t", "…", "\x1b[0m", "\x1b]0;title\x07", "{\"a\":1}", "[x]", "(foo.bar)", "response.completed", "config.toml", "3.14", "v1.2.3", "100%", "%2FHOMES%2Fjane", "xATcorp-mail.net", "\n", "\t", ".", ",", " ", "\"", "'",
+	"näher", "don't", "don’t", "…", "\x1b[0m", "\x1b]0;title\x07", "{\"a\":1}", "[x]", "(foo.bar)", "response.completed", "config.toml", "3.14", "v1.2.3", "100%", "%2FHOMES%2Fjane", "xSIGNcorp-mail.net", "\n", "\t", ".", ",", " ", "\"", "'",
 }
 
 // homes writes the home folders and the address that no file here may hold.
-var homes = strings.NewReplacer("PEOPLE", "Users", "HOMES", "home", "AT", "@")
+var homes = strings.NewReplacer("PEOPLE", "Users", "HOMES", "home", "SIGN", "@")
 
 func drawText(t *rapid.T) string {
 	var b strings.Builder
