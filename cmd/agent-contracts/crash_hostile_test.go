@@ -80,7 +80,8 @@ func TestSecretEverywhere(t *testing.T) {
 			}
 			w.leavesNobody()
 			free()
-			if name != "a full disk" && !w.recorded([]string{key}) {
+			// A capture that waits is no recording yet.
+			if name != "a full disk" && code != 5 && !w.recorded([]string{key}) {
 				t.Error("the raw recording has none of it: the test proves nothing")
 			}
 			w.hidesEverywhere(key[12:])
