@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,8 @@ func (a *app) canIUse(agent, version string, p contract.Platform, form format) e
 	if err != nil {
 		return err
 	}
+	// Some megabytes, read once: collecting garbage would cost more than it frees.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	x, err := matrix.LoadIndexOf(reg, agent)
 	if err != nil {
 		return err

@@ -24,7 +24,8 @@ func sample(t *testing.T) fstest.MapFS {
 	root := os.DirFS(filepath.Join("..", ".."))
 	out := fstest.MapFS{}
 	copyTree(t, root, out, "registry", "")
-	delete(out, "registry/releases.json") // it is also about agents that the sample lacks
+	delete(out, "registry/releases.json") // these are also about agents that the sample lacks
+	delete(out, "registry/latest-seen.json")
 	copyTree(t, root, out, "probes", "")
 	copyTree(t, root, out, "observations/codex/0.133.0", "")
 	copyTree(t, root, out, "evidence/codex/0.133.0", "")
