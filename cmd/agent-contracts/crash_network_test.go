@@ -37,17 +37,18 @@ if (process.argv.includes("--version")) console.log("VERSION");
 else process.stdin.resume().on("end", () => console.log("I am ready to work. Tell me what to do first."));
 `
 
-func newFlaky(t *testing.T, versions ...string) *flaky {
-	f := &flaky{t: t, served: map[string]int{}, releases: map[string][]byte{}}
+func newFlaky(t *testing.T, limit int, versions ...string) *flaky {
+	f := &flaky{t: t, served: map[string]int{}, limit: limit, releases: map[string][]byte{}}
 	for _, v := range versions {
 		f.releases[v] = pack(t, map[string]string{
 			"package/package.json": `{"name":"` + flakyPackage + `","version":"` + v + `","bin":{"qwen":"cli.js"}}`,
 			"package/cli.js":       strings.ReplaceAll(flakyProgram, "VERSION", v),
 		})
 	}
-	server := httptest.NewServer(f)
+	server := httptest.NewUnstartedServer(f)
+	f.url = "http://" + server.Listener.Addr().String()
+	server.Start()
 	t.Cleanup(server.Close)
-	f.url = server.URL
 	return f
 }
 
@@ -109,8 +110,7 @@ func TestNetworkGoesAway(t *testing.T) {
 		}
 	}
 	w := newWorld(t, fakeTurn)
-	f := newFlaky(t, "0.1.0", "0.2.0", "0.3.0")
-	f.limit = 1
+	f := newFlaky(t, 1, "0.1.0", "0.2.0", "0.3.0")
 	_, stderr := f.bisect(w).run(3)
 	if !strings.Contains(stderr, "run the same command again when the network is back") {
 		t.Errorf("it does not say how to go on:\n%s", stderr)
