@@ -13,8 +13,8 @@ import (
 // madeSum is what madeVersion makes of the transcripts below. Other bytes for
 // the same ones need another Version: change both, and only both.
 const (
-	madeVersion = "1.1.0"
-	madeSum     = "90d8574708b7a7d87b6dc84375237cc728f062b737002ba0c24cbc3e92ccc8e8"
+	madeVersion = "1.2.0"
+	madeSum     = "2ee3236dcd78b2ef4092fc3f839dc666695c688d9664274023584b0d513ad092"
 )
 
 // A change of the program that gives other bytes raises its version, so that an
@@ -47,6 +47,8 @@ func TestVersionNamesTheBytes(t *testing.T) {
 					cut += `{"type":"delta","delta":` + quote(s[:min(5, len(s))]) + "}\n"
 				}
 			}
+			password := (&made{rand.New(rand.NewPCG(uint64(n), 9))}).from("aBcDeFgHiJkL", 20)
+			raw += `{"type":"a","error":` + quote("DB_PASSWORD="+password) + "}\n"
 			all := stdout(raw + cut)
 			all.Records = append(all.Records, stream(transcript.Stderr, raw).Records...)
 			for _, hermetic := range []bool{false, true} {

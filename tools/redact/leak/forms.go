@@ -10,17 +10,18 @@ import (
 var secretWords = []string{"token", "secret", "password", "passwd", "pwd", "passphrase", "apikey", "api_key", "api-key", "credential", "private_key", "access_key", "auth_key", "_key", "authorization", "session_key", "client_secret"}
 
 // formRules find secrets by the form around them: the forms of the public
-// reports 082, 083, 085, 086 and 088.
+// reports 082, 083, 085, 086 and 088. A form's value has plus signs for spaces;
+// where no percent escape stands beside them, no view decodes them.
 func formRules() []*rule {
 	return []*rule{
 		{id: "masked-key", kind: "token", keywords: []string{"sk-"}, expr: `sk-[A-Za-z0-9_-]*(?:\*{2,}|…|\.{3})[A-Za-z0-9_-]*`, alone: true},
 		{id: "twilio-key", kind: "token", expr: `(?:SK|AC)[0-9a-f]{32}`},         // found by runKeys
 		{id: "zhipu-key", kind: "token", expr: `[0-9a-f]{32}\.[A-Za-z0-9]{12,}`}, // found by runKeys
 		{id: "discord-bot-token", kind: "token"},                                 // found by runKeys
-		{id: "pem-key", kind: "token", keywords: []string{"private key-----"}, back: 40, quick: anywhere, expr: `-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----(?:[A-Za-z0-9+/=\s\\]|-{1,4}[A-Za-z])*`},
-		{id: "pgp-key", kind: "token", keywords: []string{"private key block-----"}, back: 20, quick: anywhere, expr: `-----BEGIN PGP ` + `PRIVATE KEY BLOCK-----(?:[A-Za-z0-9+/=\s\\:.]|-{1,4}[A-Za-z])*`},
+		{id: "pem-key", kind: "token", keywords: []string{"private key-----", "private+key-----"}, back: 40, quick: anywhere, expr: `-----BEGIN[ +][A-Z0-9 +]{0,30}PRIVATE[ +]KEY-----(?:[A-Za-z0-9+/=\s\\]|-{1,4}[A-Za-z])*`},
+		{id: "pgp-key", kind: "token", keywords: []string{"private key block-----", "private+key+block-----"}, back: 20, quick: anywhere, expr: `-----BEGIN[ +]PGP[ +]` + `PRIVATE[ +]KEY[ +]BLOCK-----(?:[A-Za-z0-9+/=\s\\:.]|-{1,4}[A-Za-z])*`},
 		{id: "putty-key", kind: "token", keywords: []string{"private-lines:"}, quick: anywhere, expr: `(?i)Private-Lines: ?[0-9]+(?:[A-Za-z0-9+/=\s\\])*`},
-		{id: "auth-header", kind: "token", keywords: []string{"bearer ", "basic "}, group: 1, check: mixed, expr: `(?i)(?:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`},
+		{id: "auth-header", kind: "token", keywords: []string{"bearer ", "basic ", "bearer+", "basic+"}, group: 1, check: mixed, expr: `(?i)(?:bearer|basic)(?:\s+|\+)([A-Za-z0-9._~+/=-]{8,})`},
 		{id: "url-userinfo", kind: "url", keywords: []string{"://"}, back: 20, quick: func(s string, _, end int) bool {
 			return strings.IndexByte(s[end:min(len(s), end+256)], '@') > 0
 		}, check: notInert, expr: `[A-Za-z][A-Za-z0-9+.-]*://[^/\s:@"'<>\\]+:[^/\s@"'<>\\]+@[^\s"'<>\\]*`},

@@ -82,7 +82,7 @@ func secretValue(_ *rule, s string, start, end int, deny bool) (int, int) {
 	switch {
 	case len(text) < 4 || !notInert(text) || allDigits(text) || isEnvName(text):
 		return 0, 0
-	case deny && v.equals, secretLike(text, v.quoted) && (deny || !reference(text, v.quoted)):
+	case deny && v.equals, secretLike(text) && (deny || !reference(text, v.quoted)):
 		return v.start, v.end
 	}
 	return 0, 0
@@ -91,12 +91,15 @@ func secretValue(_ *rule, s string, start, end int, deny bool) (int, int) {
 // reference says that a value names where a secret comes from and holds none:
 // {api_key}, sk-ant-{key}, ${TOKEN}, $TOKEN, %TOKEN%, env[name], load(file).
 func reference(v string, quoted bool) bool {
-	for _, mark := range [][2]string{{"{", "}"}, {"%", "%"}} {
-		if _, rest, ok := strings.Cut(v, mark[0]); ok {
-			name, _, closed := strings.Cut(rest, mark[1])
-			if closed && name != "" && identifier(strings.NewReplacer(":", "", "$", "", "{", "").Replace(strings.TrimRight(name, "0123456789"))) {
-				return true
-			}
+	if _, rest, ok := strings.Cut(v, "{"); ok {
+		name, _, closed := strings.Cut(rest, "}")
+		if closed && name != "" && identifier(strings.NewReplacer(":", "", "$", "", "{", "").Replace(strings.TrimRight(name, "0123456789"))) {
+			return true
+		}
+	}
+	if v[0] == '%' { // a password may hold two percent signs
+		if name, rest, ok := strings.Cut(v[1:], "%"); ok && rest == "" && identifier(strings.TrimRight(name, "0123456789")) {
+			return true
 		}
 	}
 	if v[0] == '$' && len(v) > 1 && (identifier(strings.TrimRight(v[1:], "0123456789"))) {
@@ -138,6 +141,9 @@ func version(v string) bool {
 	return dots >= 1 && isDigit(v[0]) && len(v)-i <= 20 && (i == len(v) || v[i] == '-' || v[i] == '+')
 }
 
+// longName is longer than the names of code that stand behind a provider's.
+const longName = 32
+
 // namedValue finds a value of the rule's grammar behind the provider's name.
 func namedValue(r *rule, s string, start, end int, _ bool) (int, int) {
 	v, ok := assignment(s, start, end)
@@ -149,7 +155,7 @@ func namedValue(r *rule, s string, start, end int, _ bool) (int, int) {
 		return 0, 0
 	}
 	a, b := v.start, v.start+m[1]
-	if b < len(s) && (isAlnum(s[b]) || strings.IndexByte("_-./=", s[b]) >= 0) || !mixed(s[a:b]) || identifier(s[a:b]) {
+	if b < len(s) && (isAlnum(s[b]) || strings.IndexByte("_-./=", s[b]) >= 0) || !mixed(s[a:b]) || b-a < longName && identifier(s[a:b]) {
 		return 0, 0
 	}
 	return a, b
@@ -195,11 +201,54 @@ func valueEnd(s string, i int, quoted bool) int {
 }
 
 // secretLike keeps words of prose, code and enum values out of the leak scan.
-func secretLike(v string, quoted bool) bool {
-	if len(v) < 8 || strings.Contains(v, "://") || strings.HasPrefix(v, "/") || strings.Contains(v, "***") {
+func secretLike(v string) bool {
+	if len(v) < 8 || strings.Contains(v, "://") || v[0] == '/' && path(v) || strings.Contains(v, "***") {
 		return false
 	}
-	return mixed(v) && (strings.ContainsAny(v, "0123456789") || entropy(v) >= 3.5 && !identifier(v))
+	return mixed(v) && (strings.ContainsAny(v, "0123456789") || !identifier(v) && (entropy(v) >= 3.5 || len(v) >= minLetters && bothCases(v)) || randomLetters(v))
+}
+
+// path says that a value that begins with a slash is a place of files: a key in
+// base64 has large and small letters and digits, and never a point.
+func path(v string) bool {
+	var upper, lower, digit bool
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c >= 'A' && c <= 'Z':
+			upper = true
+		case c >= 'a' && c <= 'z':
+			lower = true
+		case isDigit(c):
+			digit = true
+		case c != '/' && c != '+' && c != '=':
+			return true
+		}
+	}
+	return !upper || !lower || !digit
+}
+
+// bothCases says that v has large and small letters.
+func bothCases(v string) bool { return strings.ToUpper(v) != v && strings.ToLower(v) != v }
+
+// minLetters is the length from which letters alone are taken for a key.
+const minLetters = 16
+
+// randomLetters says that a value is one word of large and small letters that
+// are no words: their size changes more often than in a name (fromEnvironment).
+func randomLetters(v string) bool {
+	if len(v) < minLetters {
+		return false
+	}
+	changes := 0
+	for i := range len(v) {
+		if !isLetter(v[i]) {
+			return false
+		}
+		if i > 0 && v[i]&0x20 != v[i-1]&0x20 {
+			changes++
+		}
+	}
+	return changes*4 >= len(v)
 }
 
 func allDigits(s string) bool {

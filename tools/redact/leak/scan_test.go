@@ -149,6 +149,37 @@ func TestEveryRuleFindsItsSecrets(t *testing.T) {
 	}
 }
 
+// A secret may have no digits, percent signs as a variable has them, a slash as
+// a path has it, or plus signs for its spaces.
+func TestOddSecrets(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	letters := func(n int) string { return lettersOf(r, n) }
+	s := NewScanner(nil)
+	for range 200 {
+		for _, text := range []string{
+			"DB_PASSWORD" + "=aB" + letters(9) + "Zq" + letters(9),
+			"DB_PASSWORD" + "=" + letters(4) + "%R%" + letters(4) + "%" + token(r, 6),
+			"aws_secret_access_key" + " = Uu" + letters(38),
+			"secret_key" + " = /tM" + token(r, 8) + "\n  " + token(r, 29) + "\nmore",
+			"q=-----BEGIN+EC+" + "PRIVATE+KEY-----" + token(r, 40),
+			"q=Bearer+" + token(r, 30),
+		} {
+			if len(s.Scan([]byte(text))) == 0 {
+				t.Errorf("not found: a made secret in %q…", text[:12])
+			}
+		}
+	}
+}
+
+// lettersOf makes letters that no word is made of.
+func lettersOf(r *rand.Rand, n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = "bcdfghjklmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ"[r.IntN(40)]
+	}
+	return string(b)
+}
+
 // No rule takes its own keyword, a placeholder, a variable's name, a template
 // or prose for a secret.
 func TestRulesLeaveTheRestAlone(t *testing.T) {
@@ -157,7 +188,7 @@ func TestRulesLeaveTheRestAlone(t *testing.T) {
 		"tokens used: 19,542", `"input_tokens":1234567890,"output_tokens":98`, "invalid x-api-key", "token: expired, please log in", "Bearer token is missing",
 		"basic authentication failed", "password is required", "monkey=banana", `"apiKeySource":"ANTHROPIC_API_KEY"`, `"api_key":"<token:1>"`, "secret=<text:12>",
 		"Authorization: Bearer <token:3>", "<email:1> wrote", "see /w/p3.html and C:\\w\\p1.ts", "https://<host:1>/v1", "key_id is unknown", "sk-", "ghp_", "eyJ",
-		"AKIA", "the access_token field", `{"token_type":"bearer","expires_in":3600}`, "cookie: none", "reset password link", "a@b", "user@host", "1.5 tokens = 2 credits",
+		"AKIA", "the access_token field", "token=%TOKEN%", "secret_key=/etc/Shared/Key1.pem", `"tokenSource":"fromEnvironmentVariable"`, "API_KEY=readFromKeychain()", `{"token_type":"bearer","expires_in":3600}`, "cookie: none", "reset password link", "a@b", "user@host", "1.5 tokens = 2 credits",
 		"stop_sequence", "skip-trust", "msg.info.total_token_usage", "codex_core::auth: token refresh failed", `"overageDisabledReason":"org_level_disabled"`,
 		`"ANTHROPIC_API_KEY": "sk-ant-api03-{api_key}"`, `\"apiKey\": \"{env:LOCAL_API_KEY2}\"`, "export TOKEN=$GITHUB_TOKEN_2", "token := env[k2]", "secret = load(file1)", "token: tokens[0]",
 		"sk-xxxxxxxxxxxxxxxxxxxxxxxx", "sk-ant-00000000000000", "AKIAXXXXXXXXXXXXXXXX",
