@@ -49,6 +49,7 @@ type walkContext struct {
 	written   bool // below a Vocabulary path, or on stderr
 	synthetic bool
 	opaque    bool // inside a payload, where member names may be data
+	sent      bool // below a member of requestKeys: no text of the CLI
 	depth     int  // of JSON inside strings
 }
 
@@ -57,6 +58,7 @@ func (r *run) walk(v rawjson.Value, st paths.State, ctx walkContext) {
 	if f&fVocabulary != 0 {
 		ctx.written = true
 	}
+	ctx.written = ctx.written && !ctx.sent
 	ctx.opaque = ctx.opaque || f&fOpaque != 0
 	switch v.Kind() {
 	case rawjson.String:
@@ -72,7 +74,9 @@ func (r *run) walk(v rawjson.Value, st paths.State, ctx walkContext) {
 			if !ctx.opaque && f&fMap == 0 && !m.protocol && m.named.decide(func() bool { return protocolKey(m.name) && !r.secret(m.name) }) {
 				m.protocol = true
 			}
-			r.walk(c, st.Key(m.name), ctx)
+			below := ctx
+			below.sent = ctx.sent || requestKeys[m.name]
+			r.walk(c, st.Key(m.name), below)
 		}
 	}
 }

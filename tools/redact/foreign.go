@@ -3,9 +3,11 @@ package redact
 import "strings"
 
 // appendForeignRanges adds the stretches of a text of the CLI that are not its
-// own words, whichever these are: titles that it gives the terminal's window,
-// and the values of an environment that was dumped.
+// own words, whichever these are: what it repeats of a request to a model,
+// titles that it gives the terminal's window, and the values of an environment
+// that was dumped.
 func appendForeignRanges(found []edit, s string) []edit {
+	found = appendRequests(found, s)
 	for at := 0; ; {
 		n := strings.Index(s[at:], "\x1b]")
 		if n < 0 {

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,9 +65,10 @@ var caseDialects = map[string]map[string]string{
 	"pi-rpc/v1":              {"pi": reference.DialectPiRPC},
 }
 
-// TestCases reads every case and holds the reference reading against it. A
-// case is judged by what a reading can show; other statements (redaction,
-// shapes, versions) belong to other packages and are named on its line.
+// TestCases reads every case and holds what this program says of its input
+// against it: the reading, and what redaction, normalization, comparison and
+// the version probe make of it. A statement in a form that no program reads is
+// named on the case's line and never counts as passed.
 func TestCases(t *testing.T) {
 	root := vectortest.Folder(t, "AGENT_CONTRACTS_CASES", "cases")
 	dirs, err := filepath.Glob(filepath.Join(root, "*", "expect.json"))
@@ -76,20 +78,22 @@ func TestCases(t *testing.T) {
 	passed, failed, open := 0, 0, 0
 	for _, file := range dirs {
 		c := loadCase(t, file)
-		j := &judge{t: t, c: c}
+		j := &judge{t: t, c: c, read: map[string]bool{}}
 		if c.dialect() != "" {
 			j.run()
 		}
+		j.versionFiles()
 		j.drift()
 		j.structure()
 		j.normalizer()
+		j.unread()
 		switch {
 		case len(j.wrong) > 0:
 			failed++
 			t.Errorf("%s: failed: %s", c.Case, strings.Join(j.wrong, "; "))
 		case len(j.checked) == 0:
 			open++
-			t.Logf("%s: not judged (%s)", c.Case, c.Agent)
+			t.Logf("%s: not judged (%s)%s", c.Case, c.Agent, j.rest())
 		default:
 			passed++
 			t.Logf("%s: passed (%s)%s", c.Case, strings.Join(j.checked, " "), j.rest())
@@ -122,6 +126,7 @@ type judge struct {
 	checked []string
 	wrong   []string
 	skipped []string
+	read    map[string]bool // the statements that were judged or listed
 }
 
 func (j *judge) rest() string {
@@ -134,13 +139,13 @@ func (j *judge) rest() string {
 func (j *judge) bad(format string, a ...any) { j.wrong = append(j.wrong, fmt.Sprintf(format, a...)) }
 
 func (j *judge) run() {
-	if len(j.c.Input.Files) == 0 || !j.c.hasRun() {
-		j.wordLists()
-		j.modelLists()
-		j.publicFixture()
+	if j.stderrOfProducts() {
 		return
 	}
-	if j.stderrOfProducts() {
+	j.wordLists()
+	j.modelLists()
+	j.publicFixture()
+	if !j.c.hasStatements() {
 		return
 	}
 	in, err := j.c.load()
@@ -152,14 +157,31 @@ func (j *judge) run() {
 	j.variants(in)
 }
 
-// hasRun reports whether the case states anything about a run.
-func (c *foreignCase) hasRun() bool {
-	for _, k := range []string{"run_result", "daemon_events", "daemon_events_contains", "daemon_events_if_legacy_supported", "joined_text", "final_usage", "failure", "unknown_tally"} {
-		if _, ok := c.Expect[k]; ok {
+// hasStatements reports whether the case states anything about its input as a
+// whole.
+func (c *foreignCase) hasStatements() bool {
+	for k := range c.Expect {
+		if statements[k] != nil || beyond[k] != nil {
 			return true
 		}
 	}
 	return false
+}
+
+// elsewhere are the members of expect that another step of the judge reads.
+var elsewhere = map[string]bool{
+	"note": true, "variants": true, "control": true, "drift": true, "frame_types": true, "shapes_differ": true, "normalizer": true,
+	"texts": true, "not_limits": true, "models": true, "models_fork": true, "rule": true, "must_not_contain_in_public_fixture": true,
+	"alt_failure": true,
+}
+
+// unread lists the statements that no step of the judge reads.
+func (j *judge) unread() {
+	for _, k := range slices.Sorted(maps.Keys(j.c.Expect)) {
+		if !j.read[k] && !elsewhere[k] {
+			j.skipped = append(j.skipped, k)
+		}
+	}
 }
 
 // expect checks the statements about one input.
@@ -169,22 +191,31 @@ func (j *judge) expect(name string, in *caseInput, expect map[string]json.RawMes
 		j.bad("%s%v", name, err)
 		return
 	}
-	keys := make([]string, 0, len(expect))
-	for k := range expect {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
-		check := statements[k]
-		if check == nil {
-			if !slices.Contains([]string{"note", "variants", "control", "drift", "frame_types", "shapes_differ", "normalizer"}, k) {
-				j.skipped = append(j.skipped, name+k)
-			}
+	for _, k := range slices.Sorted(maps.Keys(expect)) {
+		var what string
+		switch {
+		case k == "failure" && expect["alt_failure"] != nil && checkFailure(r, expect["alt_failure"]) == "":
+		case k == "version" && strings.HasPrefix(string(expect[k]), "{"):
+			continue // versionFiles
+		case statements[k] != nil:
+			what = statements[k](r, expect[k])
+		case beyond[k] != nil:
+			what = beyond[k](j, in, expect[k])
+		case name != "" && !elsewhere[k]:
+			what = notJudged
+		default:
 			continue
 		}
-		if what := check(r, expect[k]); what != "" {
+		if name == "" {
+			j.read[k] = true
+		}
+		switch what {
+		case "":
+			j.checked = append(j.checked, name+k)
+		case notJudged:
+			j.skipped = append(j.skipped, name+k)
+		default:
 			j.bad("%s%s: %s", name, k, what)
 		}
-		j.checked = append(j.checked, name+k)
 	}
 }

@@ -58,6 +58,7 @@ func (c *foreignCase) load() (*caseInput, error) {
 			}
 		case name == "input.jsonl" || name == "stdout.txt" || name == "version.txt":
 			in.stdout = b
+		case strings.HasPrefix(name, "help"): // of another process than the run
 		default:
 			return nil, fmt.Errorf("input file %s", name)
 		}
@@ -262,6 +263,9 @@ func (j *judge) stderrOfProducts() bool {
 		if err != nil {
 			j.skipped = append(j.skipped, name)
 			continue
+		}
+		for k := range j.c.Expect {
+			j.read[k] = true
 		}
 		j.expect(name+" ", &caseInput{agent: j.c.Agent, dialect: j.c.dialect(), process: j.c.Input.Process, stderr: b}, j.c.Expect)
 	}

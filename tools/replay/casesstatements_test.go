@@ -30,6 +30,7 @@ var statements = map[string]func(*reference.Reading, json.RawMessage) string{
 	"unknown_tally":                     checkTally,
 	"must_not_events":                   checkMustNotEvents,
 	"turn_completed_cleanly":            checkClean,
+	"forbidden":                         checkForbidden,
 	"failure_detail": func(r *reference.Reading, raw json.RawMessage) string {
 		if r.Failure == nil || r.Failure.Detail != word(raw) {
 			return fmt.Sprintf("got %+v", r.Failure)
