@@ -118,6 +118,11 @@ func (x *exchange) model(d Dialect, address func(*request)) {
 		x.answer(req, sideReply(req), nil)
 		return
 	}
+	if c, ok := formFilled(req); ok {
+		x.note(KindSide, d)
+		x.answer(req, contract.ScenarioReply{Kind: contract.ReplyAnswer}, []call{c})
+		return
+	}
 	x.turn(req)
 }
 
@@ -188,6 +193,19 @@ func (x *exchange) unexpected(d Dialect, reason string) {
 // check, a quota check or a permission classifier offers no tools; Claude Code
 // 2.0.30 to 2.0.77 warms its sub-agents up with requests that do.
 func isSide(req *request) bool { return len(req.tools) == 0 || req.warmup }
+
+// formTool is the only tool of Qwen Code's own questions, such as that of its
+// permission classifier: the schema of the answer, as a function to call.
+const formTool = "respondinschema"
+
+// formFilled answers such a question with what says the least: nothing is to
+// be blocked, no number is above one.
+func formFilled(req *request) (call, bool) {
+	if len(req.tools) != 1 || canonicalName(req.tools[0].name) != formTool {
+		return call{}, false
+	}
+	return call{req.tools[0], neutralObject(req.tools[0].schema)}, true
+}
 
 func sideReply(req *request) contract.ScenarioReply {
 	text := contract.ScenarioSideText

@@ -221,6 +221,7 @@ func TestRequestsThatAreNotTheProbes(t *testing.T) {
 	warmup := strings.Replace(messagesAsk, `"text":"hi"`, `"text":"Warmup"`, 1)
 	classify := `{"model":"small","system":"Answer <block>yes</block> or <block>no</block>.","messages":[{"role":"user","content":"?"}]}`
 	grade := strings.Replace(classify, "<block>yes</block> or <block>no</block>", "<severity>N</severity>", 1)
+	form := `{"model":"small","messages":[{"role":"user","content":"?"}],"tool_choice":"required","tools":[{"type":"function","function":{"name":"respond_in_schema","parameters":{"type":"object","required":["shouldBlock"],"properties":{"shouldBlock":{"type":"boolean"},"why":{"type":"string"}}}}}]}`
 	tests := []struct {
 		name, method, path, body string
 		status                   int
@@ -232,6 +233,7 @@ func TestRequestsThatAreNotTheProbes(t *testing.T) {
 		{"sub-agent warm-up", "POST", "/v1/messages", warmup, 200, KindSide, "Nothing"},
 		{"permission classifier", "POST", "/v1/messages", classify, 200, KindSide, contract.ScenarioClassifierText},
 		{"permission classifier, graded", "POST", "/v1/messages", grade, 200, KindSide, contract.ScenarioClassifierText},
+		{"permission classifier, a form to fill in", "POST", "/v1/chat/completions", form, 200, KindSide, `{\"shouldBlock\":false}`},
 		{"count tokens", "POST", "/v1/messages/count_tokens", side, 200, KindSide, "input_tokens"},
 		{"models", "GET", "/v1/models", "", 200, KindSide, "probe-model-1"},
 		{"reachability", "HEAD", "/", "", 200, KindCheck, ""},

@@ -86,6 +86,10 @@ func TestQuirks(t *testing.T) {
 			end := c.index(func(f frame) bool { return !f.ours && f.At("result", "stopReason").Exists() })
 			return end >= 0 && slices.ContainsFunc(c.frames[end:], func(f frame) bool { return !f.ours && f.Get("method").Exists() && !f.Get("id").Exists() })
 		}},
+		{"a vendor's notification after the result", "qwen", "0.23.0", "mcp-injection", "acp", func(c *captured) bool {
+			end := c.index(func(f frame) bool { return !f.ours && f.At("result", "stopReason").Exists() })
+			return end >= 0 && slices.ContainsFunc(c.frames[end:], func(f frame) bool { return f.Get("method").IsStr("qwen/notify/session/prompt-suggestion") })
+		}},
 		{"ids of the agent that collide with the client's", "gemini", "0.61.0", "file-write-artifact", "strict", collides},
 		{"ids of the agent that collide with the client's", "kimi", "2.1.0", "permission-request", "strict", collides},
 		{"the prompt's result before its chunks", "opencode", "1.14.41", "chat-text-success", "strict", func(c *captured) bool {
@@ -95,6 +99,24 @@ func TestQuirks(t *testing.T) {
 			return c.deviates("session/request_permission", acpschema.KindUnannouncedCall) &&
 				c.index(func(f frame) bool { return f.At("params", "update", "sessionUpdate").IsStr("tool_call") }) < 0
 		}},
+		{"a new file is not written for a client that reads files", "gemini", "0.61.0", "file-write-artifact", "strict", func(c *captured) bool {
+			refused := c.index(func(f frame) bool { return f.ours && f.At("error", "code").Exists() })
+			return refused >= 0 && c.index(func(f frame) bool { return f.At("params", "update", "status").IsStr("failed") }) > refused
+		}},
+		{"a notice of the vendor's as a message of the agent", "claude-agent-acp", "0.101.0", "chat-text-success", "acp", func(c *captured) bool {
+			return c.index(func(f frame) bool {
+				u := f.At("params", "update")
+				return u.Get("sessionUpdate").IsStr("agent_message_chunk") && u.At("_meta", "claudeCode", "kind").IsStr("informational")
+			}) >= 0
+		}},
+		{"a release that wants a login, whatever provider is set", "kimi", "0.10.0", "chat-text-success", "production", wantsLogin},
+		{"a release that wants a login, whatever provider is set", "copilot", "1.0.24", "chat-text-success", "acp", wantsLogin},
+		{"no credential is a failed session", "gemini", "0.61.0", "auth-missing", "acp", wantsLogin},
+		{"no credential is a failed session", "codex-acp", "2.6.0", "auth-missing", "acp", wantsLogin},
+		{"a server of the client's is used", "claude-agent-acp", "0.101.0", "mcp-injection", "acp", usesServer},
+		{"a server of the client's is used", "claude-agent-acp", "0.60.0", "mcp-injection", "acp", usesServer},
+		{"a server of the client's is used", "qwen", "0.24.4", "mcp-injection", "acp", usesServer},
+		{"a server of the client's is used", "codex-acp", "2.6.0", "mcp-injection", "acp", usesServer},
 		{"an HTTP status for an error code", "gemini", "0.61.0", "auth-failure", "acp", func(c *captured) bool {
 			return slices.ContainsFunc(c.deviations, func(d contract.ACPDeviation) bool { return d.Kind == acpschema.KindHTTPStatus })
 		}},
@@ -124,6 +146,20 @@ func collides(c *captured) bool {
 
 func falseEnd(c *captured) bool {
 	return c.Extensions.ReportedResult == "end_turn" && c.Extensions.RunResult == "failed"
+}
+
+// wantsLogin: the answer to session/new, the client's second request, is the
+// protocol's error for a missing login.
+func wantsLogin(c *captured) bool {
+	return c.index(func(f frame) bool {
+		return !f.ours && string(f.Get("id").Raw()) == "2" && string(f.At("error", "code").Raw()) == "-32000"
+	}) >= 0
+}
+
+// usesServer: the client named a server, and a tool call of the turn succeeded.
+func usesServer(c *captured) bool {
+	named := c.index(func(f frame) bool { return f.ours && f.At("params", "mcpServers").Len() == 1 })
+	return named >= 0 && c.index(func(f frame) bool { return !f.ours && f.At("params", "update", "status").IsStr("completed") }) > named
 }
 
 func lingers(c *captured) bool { return c.Extensions.EndReason == transcript.ReasonTerminated }
