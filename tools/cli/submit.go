@@ -33,11 +33,7 @@ Exit codes: 0 packed; 1 refused; 2 usage; 3 there is no such observation.`,
 			if err != nil {
 				return err
 			}
-			state, err := store.StateDir(a.env.Getenv)
-			if err != nil {
-				return err
-			}
-			bundle, err := evidence.Submit(reg, state, place)
+			bundle, err := evidence.Submit(reg, place)
 			if err != nil {
 				return evidenceError(err)
 			}
@@ -108,15 +104,11 @@ Exit codes: 0 published, or there already; 1 refused; 2 usage; 5 waits for an an
 			if err != nil {
 				return err
 			}
-			state, err := store.StateDir(a.env.Getenv)
-			if err != nil {
-				return err
-			}
 			s, err := a.requestStore()
 			if err != nil {
 				return err
 			}
-			acceptor := &evidence.Acceptor{Registry: reg, Requests: s, StateDir: state, By: a.answerer(""), Unasked: unasked, Now: a.env.Now}
+			acceptor := &evidence.Acceptor{Registry: reg, Requests: s, By: a.answerer(""), Unasked: unasked, Now: a.env.Now}
 			acceptor.Note = func(texts []string) {
 				for _, t := range texts {
 					a.talk("the bundle says: %s", brief(t))

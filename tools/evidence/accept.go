@@ -18,7 +18,6 @@ import (
 type Acceptor struct {
 	Registry *store.Registry
 	Requests *requests.Store
-	StateDir string // the private state folder
 	// Unasked publishes what passes without a maintainer's answer: into a registry
 	// that they see before it counts, such as the branch of a pull request.
 	Unasked bool
@@ -51,7 +50,7 @@ type Accepted struct {
 // Nothing of it is in the registry before the answer. Errors: *BundleError,
 // *RefusedError, and *requests.SuspendedError while nobody has answered.
 func (a *Acceptor) Accept(ctx context.Context, b *Bundle, who Contributor) (*Accepted, error) {
-	s, err := check(a.Registry, a.StateDir, b)
+	s, err := check(a.Registry, b)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func submitted(t testing.TB, probe string) (b *Bundle, empty *store.Registry) {
 	t.Helper()
 	reg := sampled(t)
 	o := one(t, reg, probe)
-	b, err := Submit(reg, t.TempDir(), o.Path)
+	b, err := Submit(reg, o.Path)
 	must(t, err)
 	dir := t.TempDir() + "/registry"
 	must(t, store.Create(dir, reg))
@@ -33,7 +33,7 @@ func submitted(t testing.TB, probe string) (b *Bundle, empty *store.Registry) {
 
 func acceptor(t testing.TB, reg *store.Registry, approved bool) (*Acceptor, *int) {
 	p, asked := promoter(t, reg, "jo", approved)
-	return &Acceptor{Registry: reg, Requests: p.Requests, StateDir: t.TempDir(), Inline: p.Inline, By: "jo", Now: p.Now}, asked
+	return &Acceptor{Registry: reg, Requests: p.Requests, Inline: p.Inline, By: "jo", Now: p.Now}, asked
 }
 
 func TestSubmitAndAccept(t *testing.T) {
@@ -112,7 +112,7 @@ func TestAcceptAsks(t *testing.T) {
 func TestAcceptedReproduction(t *testing.T) {
 	reg := sampled(t)
 	o := one(t, reg, "chat-text-success")
-	b, err := Submit(reg, t.TempDir(), o.Path)
+	b, err := Submit(reg, o.Path)
 	must(t, err)
 	who := Contributor{"sam", "https://example.org/run/1"}
 	a, _ := acceptor(t, reg, true)

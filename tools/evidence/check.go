@@ -2,10 +2,7 @@ package evidence
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -32,12 +29,12 @@ func errorCaseOf(observation string) string {
 
 // check holds a bundle against the rules of a registry and derives everything
 // in it again. Errors: *BundleError, *RefusedError.
-func check(reg *store.Registry, stateDir string, b *Bundle) (*submission, error) {
+func check(reg *store.Registry, b *Bundle) (*submission, error) {
 	s := &submission{bundle: b, observation: &contract.Observation{}, evidence: &contract.Evidence{}}
 	if err := s.files(); err != nil {
 		return nil, err
 	}
-	if err := s.validate(reg, stateDir); err != nil {
+	if err := s.validate(reg); err != nil {
 		return nil, err
 	}
 	if err := s.honest(reg); err != nil {
@@ -86,33 +83,14 @@ func (s *submission) files() error {
 
 // validate puts the bundle into a registry of its own, with the rules of ours
 // and nothing else, and validates that.
-func (s *submission) validate(reg *store.Registry, stateDir string) (err error) {
-	if err := os.MkdirAll(stateDir, 0o711); err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp(stateDir, "bundle-")
+func (s *submission) validate(reg *store.Registry) error {
+	alone, err := store.Alone(reg, s.bundle.Files)
 	if err != nil {
-		return fmt.Errorf("checking a bundle: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	own := filepath.Join(dir, "registry")
-	if err := store.Create(own, reg); err != nil {
 		return err
 	}
 	var places []string
 	for _, f := range s.bundle.Manifest.Files {
-		file := filepath.Join(own, filepath.FromSlash(f.Path))
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return fmt.Errorf("checking a bundle: %w", err)
-		}
-		if err := store.WritePrivate(file, s.bundle.Files[f.Path]); err != nil {
-			return fmt.Errorf("checking a bundle: %w", err)
-		}
 		places = append(places, f.Path)
-	}
-	alone, err := store.Open(own)
-	if err != nil {
-		return err
 	}
 	result, err := validate.Run(alone, places)
 	if err != nil {

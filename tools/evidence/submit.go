@@ -10,9 +10,8 @@ import (
 )
 
 // Submit packs the files of one observation, after the checks that whoever gets
-// the bundle makes too. stateDir is the private state folder. Errors:
-// *RefusedError for what would be refused there.
-func Submit(reg *store.Registry, stateDir, place string) (*Bundle, error) {
+// the bundle makes too. Errors: *RefusedError for what would be refused there.
+func Submit(reg *store.Registry, place string) (*Bundle, error) {
 	if kind, ok := contract.KindOf(place); !ok || kind != contract.KindObservation || !fs.ValidPath(place) {
 		return nil, fmt.Errorf("%q is not the place of an observation: %w", place, fs.ErrNotExist)
 	}
@@ -46,7 +45,7 @@ func Submit(reg *store.Registry, stateDir, place string) (*Bundle, error) {
 	}
 	files[o.Shape.Path] = b
 	bundle := newBundle(place, files)
-	_, err = check(reg, stateDir, bundle)
+	_, err = check(reg, bundle)
 	return bundle, err
 }
 

@@ -1,11 +1,14 @@
 package store
 
 import (
+	"archive/zip"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // UserDir returns the user's own registry, which captures outside any checkout
@@ -37,18 +40,13 @@ func Create(dir string, from *Registry) error {
 		return fmt.Errorf("making a registry: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	for _, folder := range []string{"registry", "probes"} {
-		files, err := from.Walk(folder, "")
-		if err != nil {
-			return err
-		}
-		for _, f := range files {
-			if f == "registry/support-matrix.json" {
-				continue // it claims what this registry has no records of
-			}
-			if err := copyFile(from, f, filepath.Join(tmp, filepath.FromSlash(f))); err != nil {
-				return fmt.Errorf("making a registry: %w", err)
-			}
+	files, err := rules(from)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := copyFile(from, f, filepath.Join(tmp, filepath.FromSlash(f))); err != nil {
+			return fmt.Errorf("making a registry: %w", err)
 		}
 	}
 	if err := os.Chmod(tmp, 0o755); err != nil {
@@ -69,4 +67,63 @@ func copyFile(from *Registry, rel, to string) error {
 		return err
 	}
 	return writeSynced(to, b)
+}
+
+// Alone is a registry in memory of the given records, by their places, and of
+// the rules of from: what is judged in it lies beside nothing else. It is an
+// error that a record lies in the place of a rule.
+func Alone(from *Registry, records map[string][]byte) (*Registry, error) {
+	files, err := rules(from)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	add := func(place string, content []byte) error {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: place, Method: zip.Store})
+		if err == nil {
+			_, err = w.Write(content)
+		}
+		return err
+	}
+	for _, f := range files {
+		content, err := from.ReadFile(f)
+		if err == nil {
+			err = add(f, content)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("making a registry: %w", err)
+		}
+	}
+	for place, content := range records {
+		if slices.Contains(files, place) {
+			return nil, fmt.Errorf("making a registry: a record lies in the place of the rules %s", place)
+		}
+		if err := add(place, content); err != nil {
+			return nil, fmt.Errorf("making a registry: %w", err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("making a registry: %w", err)
+	}
+	fsys, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		return nil, fmt.Errorf("making a registry: %w", err)
+	}
+	return Embedded(fsys), nil
+}
+
+// rules are the files by which records are made and judged: all of registry and
+// probes but the claims, which speak of records.
+func rules(from *Registry) ([]string, error) {
+	files, err := from.Walk("registry", "")
+	if err != nil {
+		return nil, err
+	}
+	probes, err := from.Walk("probes", "")
+	if err != nil {
+		return nil, err
+	}
+	files = slices.DeleteFunc(files, func(f string) bool { return f == "registry/support-matrix.json" })
+	return append(files, probes...), nil
 }

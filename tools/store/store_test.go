@@ -247,3 +247,25 @@ func TestCreateMakesARegistryWithoutClaims(t *testing.T) {
 		t.Fatalf("beside the registry: %v, %v", entries, err)
 	}
 }
+
+// In a registry alone are the rules of another and the records given; a record
+// replaces no rule.
+func TestAlone(t *testing.T) {
+	from := Embedded(fstest.MapFS{
+		"registry/agents.json":         {Data: []byte(`{"schema_version":1,"agents":[]}`)},
+		"registry/support-matrix.json": {Data: []byte(`{}`)},
+		"probes/p/prompt.md":           {Data: []byte("x")},
+		"observations/other.json":      {Data: []byte(`{}`)},
+	})
+	if _, err := Alone(from, map[string][]byte{"registry/agents.json": []byte("forged")}); err == nil {
+		t.Error("a record replaced a rule")
+	}
+	r, err := Alone(from, map[string][]byte{"shapes/x.json": []byte("{}")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shapes, err := r.Walk("shapes", "")
+	if err != nil || len(shapes) != 1 || !r.Exists("probes/p/prompt.md") || r.Exists("registry/support-matrix.json") || r.Exists("observations/other.json") {
+		t.Errorf("shapes %v, %v; or a rule is missing, or a record came along", shapes, err)
+	}
+}
