@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // UserDir returns the user's own registry, which captures outside any checkout
@@ -44,10 +46,13 @@ func Create(dir string, from *Registry) error {
 	if err != nil {
 		return err
 	}
+	var group errgroup.Group
+	group.SetLimit(16) // together: a disk settles many small files in the time of one
 	for _, f := range files {
-		if err := copyFile(from, f, filepath.Join(tmp, filepath.FromSlash(f))); err != nil {
-			return fmt.Errorf("making a registry: %w", err)
-		}
+		group.Go(func() error { return copyFile(from, f, filepath.Join(tmp, filepath.FromSlash(f))) })
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("making a registry: %w", err)
 	}
 	if err := os.Chmod(tmp, 0o755); err != nil {
 		return fmt.Errorf("making a registry: %w", err)
