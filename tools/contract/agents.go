@@ -279,11 +279,18 @@ type ProbeCoverage struct {
 	Reason string         `json:"reason,omitempty"`
 }
 
-// BasicProbes are the probes that every Tier 0 agent marks in its coverage.
+// BasicProbes are the probes with which an agent begins: the specification's
+// minimum, without the list of models, which few have a command for.
 var BasicProbes = []string{
 	"version-probe", "chat-text-success", "chat-tool-success", "chat-tool-failure",
 	"file-write-artifact", "auth-failure", "provider-failure", "interrupted-or-malformed-stream",
 }
+
+// MarkedProbes are the probes that every Tier 0 agent marks in its coverage: the
+// basic ones and those with which the specification goes on, as far as they
+// apply to streams in one direction ("Contract Breadth").
+var MarkedProbes = append(slices.Clone(BasicProbes),
+	"model-probe", "resume-session", "mcp-injection", "image-attachment", "large-prompt", "empty-output", "stderr-only-failure")
 
 // VersionProbeID is the probe that only asks for the version.
 const VersionProbeID = "version-probe"

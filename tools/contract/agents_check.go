@@ -223,7 +223,7 @@ func (a *Agent) checkCoverage(c *agentCheck) {
 	if _, ok := a.Coverage[a.RepresentativeProbe]; !ok {
 		c.bad("representative_probe: %q is not in coverage", a.RepresentativeProbe)
 	}
-	for _, id := range BasicProbes {
+	for _, id := range MarkedProbes {
 		if _, ok := a.Coverage[id]; !ok && a.Tier == 0 {
 			c.bad("coverage: the probe %q is not marked, and the agent is of tier 0", id)
 		}

@@ -13,7 +13,7 @@ var derivedRules = []Rule{
 	{"FILE-ORPHAN", SeverityError, "Every shape, fixture and golden belongs to an observation or to source evidence.", "Remove the file, or restore the record that named it.", "FINE-PRINT 7"},
 	{"FILE-UNKNOWN", SeverityError, "Folders of records hold nothing but records.", "Remove the file, or give it the name of its kind.", "specification, Repository Shape"},
 	{"FIXTURE-SYNTAX", SeverityError, "A fixture is a sanitized transcript in canonical form.", "Restore the file from version control, or capture again.", "specification, transcript.schema.json"},
-	{"COVERAGE-UNMARKED", SeverityError, "A Tier 0 agent marks every basic probe as captured, impossible or missing.", "Add the mark in registry/agents.json.", "FINE-PRINT 5"},
+	{"COVERAGE-UNMARKED", SeverityError, "A Tier 0 agent marks every probe of the specification's breadth as captured, impossible or missing.", "Add the mark in registry/agents.json.", "FINE-PRINT 5"},
 	{"COVERAGE-UNTRUE", SeverityWarning, "A probe marked as captured has an observation.", "Capture it, or mark it as missing with a reason.", "FINE-PRINT 5"},
 	{"PROBE-FILES", SeverityError, "A probe has a prompt, a scenario, an expectation and an environment policy, and nothing else but fixture-files/.", "Add or rename the file.", "specification, Probe Definition"},
 }

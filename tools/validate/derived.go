@@ -244,7 +244,7 @@ func (v *validation) coverage(obs []store.Observed) {
 		if a.Exemption != "" {
 			continue
 		}
-		for _, p := range contract.BasicProbes {
+		for _, p := range contract.MarkedProbes {
 			if _, marked := a.Coverage[p]; !marked && a.Tier == 0 {
 				v.report("COVERAGE-UNMARKED", store.AgentsFile, at, "%s does not mark %s", a.ID, p)
 			}

@@ -240,6 +240,12 @@ func TestProblemsOfTheWhole(t *testing.T) {
 			delete(a.Agents[0].Coverage, "auth-failure")
 			put(t, f, store.AgentsFile, a)
 		}, "COVERAGE-UNMARKED"},
+		{"an unmarked Tier 0 probe of the breadth", func(t *testing.T, f fstest.MapFS) {
+			var a contract.AgentsFile
+			must(t, json.Unmarshal(f[store.AgentsFile].Data, &a))
+			delete(a.Agents[0].Coverage, "resume-session")
+			put(t, f, store.AgentsFile, a)
+		}, "COVERAGE-UNMARKED"},
 		{"a probe with a file that no probe has", func(t *testing.T, f fstest.MapFS) {
 			f["probes/auth-failure/readme.md"] = &fstest.MapFile{Data: []byte("x")}
 		}, "PROBE-FILES"},
