@@ -3,9 +3,9 @@
  * prints what the child printed, waits for what the child was told, and ends as
  * the child ended. No process is started.
  */
-import { EventEmitter } from "node:events";
-import { PassThrough, Writable } from "node:stream";
+import type { PassThrough, Writable } from "node:stream";
 
+import { eventEmitter, stream } from "./builtin.js";
 import { fits, Ids, isAnswer, nameOf, parseFrame, type Frame } from "./frames.js";
 import type { ChildExit, ExpectedStdin } from "./records.js";
 import { exitOf, lineOf, parseTranscript, type TranscriptRecord } from "./transcript.js";
@@ -41,10 +41,12 @@ export function createInstrumentedChildFromTranscript(
   return new InstrumentedChild(typeof transcript === "string" ? parseTranscript(transcript) : transcript, options);
 }
 
+const EventEmitter = /* @__PURE__ */ eventEmitter();
+
 /** A ChildProcess-like object. Its events are spawn, exit and close. */
 export class InstrumentedChild extends EventEmitter {
-  readonly stdout = new PassThrough();
-  readonly stderr = new PassThrough();
+  readonly stdout: PassThrough = new (stream().PassThrough)();
+  readonly stderr: PassThrough = new (stream().PassThrough)();
   /** null where the recorded child had none. */
   readonly stdin: Writable | null;
   readonly pid: number | undefined;
@@ -112,7 +114,7 @@ export class InstrumentedChild extends EventEmitter {
   }
 
   private openStdin(): Writable {
-    const stdin = new Writable({
+    const stdin = new (stream().Writable)({
       decodeStrings: false,
       write: (chunk: string | Buffer, _encoding, done) => {
         const parts = (this.partial + chunk.toString()).split("\n");

@@ -5,7 +5,7 @@
  * texts, kinds that come by chance) and what an adapter reads of a change is
  * for the registry's program to say.
  */
-import { createHash } from "node:crypto";
+import { crypto } from "./builtin.js";
 
 import { below, fieldSignals } from "./compare-fields.js";
 import { listOf, pairOf, unpairedSignals, type Frame } from "./compare-kinds.js";
@@ -108,7 +108,7 @@ class Collected {
   readonly add = (found: Found): void => {
     const { kind, ...s } = found;
     const words = [this.family, s.id, s.event_type ?? "", s.path ?? "", s.from ?? "", s.to ?? ""];
-    const fingerprint = "sha256:" + createHash("sha256").update(words.join("\0")).digest("hex");
+    const fingerprint = "sha256:" + crypto().createHash("sha256").update(words.join("\0")).digest("hex");
     const severity = s.severity ?? rules[ruleRank(s.id)]?.severity ?? "info";
     const known = this.byFingerprint.get(fingerprint);
     if (known === undefined) {

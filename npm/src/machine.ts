@@ -5,7 +5,7 @@
  * damaged installation and a broken channel are never a failed piece of work.
  * No state of any run is kept here.
  */
-import { isAbsolute } from "node:path";
+import { isAbsolute } from "./builtin.js";
 
 /** The version of the contract that this consumer speaks. */
 export const CONTRACT_VERSION = 1;

@@ -3,10 +3,7 @@
  * only grows, and signatures (golang.org/x/mod/sumdb/note). Who keeps the last
  * sequence that they saw can refuse to be rolled back.
  */
-import { createHash, createPublicKey, verify as verifySignature } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { crypto, fileURLToPath, fs, join } from "./builtin.js";
 
 /** A manifest that was read. */
 export interface Manifest {
@@ -74,12 +71,12 @@ export function signedBy(manifest: Manifest, key: string): boolean {
   const m = /^([^+\s]+)\+([0-9a-f]{8})\+(.+)$/.exec(key);
   const bytes = Buffer.from(m?.[3] ?? "", "base64");
   if (m === null || bytes.length !== 33 || bytes[0] !== 1) throw new TypeError("a verifier key has the form NAME+HASH+BASE64, with an Ed25519 key");
-  const hash = createHash("sha256").update(`${m[1]}\n`).update(bytes).digest("hex").slice(0, 8);
+  const hash = crypto().createHash("sha256").update(`${m[1]}\n`).update(bytes).digest("hex").slice(0, 8);
   if (hash !== m[2]) throw new TypeError("the verifier key's hash is not its own");
   // The fixed head of an Ed25519 key in DER.
   const der = Buffer.concat([Buffer.from("302a300506032b6570032100", "hex"), bytes.subarray(1)]);
-  const publicKey = createPublicKey({ key: der, format: "der", type: "spki" });
-  return manifest.signatures.some((s) => s.name === m[1] && s.hash === hash && verifySignature(null, Buffer.from(manifest.text), publicKey, s.signature));
+  const publicKey = crypto().createPublicKey({ key: der, format: "der", type: "spki" });
+  return manifest.signatures.some((s) => s.name === m[1] && s.hash === hash && crypto().verify(null, Buffer.from(manifest.text), publicKey, s.signature));
 }
 
 /** Holds every file of the package against its manifest. */
@@ -87,11 +84,11 @@ export function verifyManifest(options: ManifestOptions = {}): ManifestCheck {
   const root = options.root ?? fileURLToPath(new URL("..", import.meta.url));
   const out: ManifestCheck = { ok: false, sequence: null, signedBy: [], files: 0, problems: [] };
   const find = (place: string, problem: string) => out.problems.push({ place, problem });
-  if (!existsSync(join(root, MANIFEST))) {
+  if (!fs().existsSync(join(root, MANIFEST))) {
     find(MANIFEST, "the package has no manifest: it was built, and not published");
     return out;
   }
-  const manifest = parseManifest(readFileSync(join(root, MANIFEST), "utf8"));
+  const manifest = parseManifest(fs().readFileSync(join(root, MANIFEST), "utf8"));
   out.sequence = manifest.sequence;
   out.signedBy = (options.keys ?? []).filter((k) => signedBy(manifest, k)).map((k) => k.split("+")[0] ?? "");
   if ((options.keys ?? []).length > 0 && out.signedBy.length === 0) find(MANIFEST, "none of the given keys signed it");
@@ -99,8 +96,8 @@ export function verifyManifest(options: ManifestOptions = {}): ManifestCheck {
   for (const [place, want] of manifest.files) {
     out.files++;
     const at = join(root, place);
-    if (place.split("/").includes("..") || !existsSync(at)) find(place, "it is not there");
-    else if (createHash("sha256").update(readFileSync(at)).digest("hex") !== want) find(place, "it has other bytes than the manifest says");
+    if (place.split("/").includes("..") || !fs().existsSync(at)) find(place, "it is not there");
+    else if (crypto().createHash("sha256").update(fs().readFileSync(at)).digest("hex") !== want) find(place, "it has other bytes than the manifest says");
   }
   for (const place of filesBelow(root)) if (place !== MANIFEST && !manifest.files.has(place)) find(place, "the manifest does not name it");
   out.ok = out.problems.length === 0;
@@ -108,7 +105,7 @@ export function verifyManifest(options: ManifestOptions = {}): ManifestCheck {
 }
 
 function filesBelow(root: string, at = ""): string[] {
-  return readdirSync(join(root, at), { withFileTypes: true }).flatMap((e) => {
+  return fs().readdirSync(join(root, at), { withFileTypes: true }).flatMap((e) => {
     if (e.name === "node_modules") return [];
     return e.isDirectory() ? filesBelow(root, `${at}${e.name}/`) : [at + e.name];
   });

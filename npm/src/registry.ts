@@ -3,9 +3,7 @@
  * (observations/, shapes/, fixtures/, …). Nothing is read before it is asked
  * for, and nothing is kept that is large.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, fs, join } from "./builtin.js";
 
 import { migrations as own, type Migrations } from "./migrate.js";
 import type { AgentsFile } from "./records.js";
@@ -25,17 +23,17 @@ export class Registry {
 
   /** Whether there is such a file; places use forward slashes. */
   has(place: string): boolean {
-    return existsSync(this.path(place));
+    return fs().existsSync(this.path(place));
   }
 
   /** The text of a file. */
   text(place: string): string {
-    return readFileSync(this.path(place), "utf8");
+    return fs().readFileSync(this.path(place), "utf8");
   }
 
   /** The bytes of a file. */
   bytes(place: string): Buffer {
-    return readFileSync(this.path(place));
+    return fs().readFileSync(this.path(place));
   }
 
   /** A record of a kind (its schema's name). Throws a SchemaVersionError for one that is newer than this package. */
@@ -47,7 +45,7 @@ export class Registry {
   places(folder: string, suffix = ""): string[] {
     const out: string[] = [];
     const walk = (at: string) => {
-      for (const e of readdirSync(this.path(at), { withFileTypes: true })) {
+      for (const e of fs().readdirSync(this.path(at), { withFileTypes: true })) {
         if (e.isDirectory()) walk(`${at}/${e.name}`);
         else if (e.name.endsWith(suffix)) out.push(`${at}/${e.name}`);
       }
@@ -76,7 +74,7 @@ export class Registry {
   /** The shape with a signature; undefined for none. */
   shape(signature: string): Shape | undefined {
     const name = signature.replace(":", "-") + ".shape.json";
-    for (const family of readdirSync(this.path("shapes"), { withFileTypes: true })) {
+    for (const family of fs().readdirSync(this.path("shapes"), { withFileTypes: true })) {
       const place = `shapes/${family.name}/${name}`;
       if (family.isDirectory() && this.has(place)) return this.record<Shape>("shape", place);
     }

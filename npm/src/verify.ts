@@ -4,7 +4,7 @@
  * every observation's fixture, shape and golden are the ones it names, and that
  * the answers are those of the registry's own program.
  */
-import { createHash } from "node:crypto";
+import { crypto } from "./builtin.js";
 
 import { jsonLines, same } from "./contracts.js";
 import { deriveMatrix, type Records } from "./derive.js";
@@ -115,7 +115,7 @@ function verifyAnswers(registry: Registry, out: Verification): void {
 
 /** sha256:… of bytes. */
 export function digest(bytes: Uint8Array | string): string {
-  return "sha256:" + createHash("sha256").update(bytes).digest("hex");
+  return "sha256:" + crypto().createHash("sha256").update(bytes).digest("hex");
 }
 
 /** A JSON value in the form of RFC 8785. */
