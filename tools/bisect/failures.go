@@ -49,9 +49,7 @@ func OpenFailures(stateDir string, reg *store.Registry, agent string, now func()
 		return nil, err
 	}
 	f := &Failures{path: filepath.Join(stateDir, "bisect", agent+"-"+id.Hex()[:12]+".json"), now: now}
-	// The state folder is entered by the CLIs that captures start as another
-	// user; on a new machine a bisection is what makes it.
-	if err := errors.Join(os.MkdirAll(stateDir, 0o711), os.MkdirAll(filepath.Dir(f.path), 0o700)); err != nil {
+	if err := store.MakePrivateDir(filepath.Dir(f.path)); err != nil {
 		return nil, fmt.Errorf("keeping the state of the bisection: %w", err)
 	}
 	b, err := os.ReadFile(f.path)

@@ -13,6 +13,8 @@ import (
 	"strconv"
 
 	"github.com/gofrs/flock"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
 // workspace is the world of one child: an empty HOME, a temporary folder and a
@@ -42,11 +44,8 @@ func childUser() (uid, gid int, err error) {
 
 func newWorkspace(stateDir string) (*workspace, error) {
 	base := filepath.Join(stateDir, "run")
-	// Traversable but not listable: the child's user must reach its own folder.
-	for _, d := range []string{stateDir, base} {
-		if err := os.MkdirAll(d, 0o711); err != nil {
-			return nil, fmt.Errorf("making a workspace: %w", err)
-		}
+	if err := errors.Join(store.MakeStateDir(stateDir), os.MkdirAll(base, 0o711)); err != nil {
+		return nil, fmt.Errorf("making a workspace: %w", err)
 	}
 	w := &workspace{}
 	var err error

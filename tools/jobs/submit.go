@@ -153,12 +153,7 @@ func (s *Store) unstarted(r *Record) bool {
 
 // admit makes the run's folder, all at once, or finds the one of its key.
 func (s *Store) admit(ctx context.Context, sub *Submission) (id string, reused bool, err error) {
-	// The state folder is entered by the CLIs that captures start as another
-	// user; the runs are nobody else's business.
-	if err := os.MkdirAll(filepath.Dir(s.dir), 0o711); err != nil {
-		return "", false, fmt.Errorf("making the folder of runs: %w", err)
-	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := store.MakePrivateDir(s.dir); err != nil {
 		return "", false, fmt.Errorf("making the folder of runs: %w", err)
 	}
 	if sub.Key == "" {

@@ -36,10 +36,7 @@ type private struct{ dir string }
 // lock waits until no other process changes anything, and removes what a killed
 // one left half written.
 func (p private) lock(ctx context.Context) (unlock func(), err error) {
-	if err := os.MkdirAll(filepath.Dir(p.dir), 0o711); err != nil {
-		return nil, fmt.Errorf("keeping requests: %w", err)
-	}
-	if err := os.MkdirAll(p.dir, 0o700); err != nil {
+	if err := store.MakePrivateDir(p.dir); err != nil {
 		return nil, fmt.Errorf("keeping requests: %w", err)
 	}
 	l := flock.New(filepath.Join(p.dir, lockName))

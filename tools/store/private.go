@@ -30,6 +30,20 @@ func StateDir(getenv func(string) string) (string, error) {
 	return filepath.Join(home, ".local", "state", "agent-contracts"), nil
 }
 
+// MakeStateDir makes the private folder of this program. Every user may walk
+// through it and nobody list it: CLIs that captures start as another user have
+// their run folders below it, whatever made it first.
+func MakeStateDir(dir string) error { return os.MkdirAll(dir, 0o711) }
+
+// MakePrivateDir makes a folder directly below the private one, for its owner
+// only.
+func MakePrivateDir(dir string) error {
+	if err := MakeStateDir(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	return os.MkdirAll(dir, 0o700)
+}
+
 // WritePrivate replaces a file of the private side atomically, readable by its
 // owner only.
 func WritePrivate(path string, b []byte) error { return WriteAtomic(path, b, 0o600) }

@@ -27,6 +27,7 @@ import (
 	"filippo.io/age"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
 // Retention is how long a raw bundle is kept at least.
@@ -79,9 +80,7 @@ func (*NoRecipientError) Error() string {
 
 // Open opens a private store and makes what it needs on first use.
 func Open(c Config) (*Store, error) {
-	// The state folder itself may be walked through, not listed: children of
-	// another user have their workspaces below it.
-	if err := os.MkdirAll(c.StateDir, 0o711); err != nil {
+	if err := store.MakeStateDir(c.StateDir); err != nil {
 		return nil, fmt.Errorf("opening the private store: %w", err)
 	}
 	s := &Store{bucket: c.Bucket, begun: filepath.Join(c.StateDir, "begun")}
