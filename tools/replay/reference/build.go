@@ -62,7 +62,8 @@ type run struct {
 	items items
 	made  event.Maker
 	segs  []*segment
-	tools map[string]int // id → index into out.Tools
+	tools map[string]int       // id → index into out.Tools
+	early map[string]ToolState // results that came before their calls
 	last  activity
 	// notice is the text of a retry notice that no progress has followed: the
 	// last word of a run that hangs in its retries.
@@ -201,7 +202,11 @@ func (r *run) toolUse(id, name string, input event.Value, parent string) {
 		r.out.Tools = slices.Grow(r.out.Tools, len(r.out.Tools)+1) // append alone would copy them more often
 	}
 	r.tools[id] = len(r.out.Tools)
-	r.out.Tools = append(r.out.Tools, Tool{ID: id, Name: name, Input: input, Parent: parent, State: ToolOpen})
+	state := ToolOpen
+	if s, ok := r.early[id]; ok {
+		state = s
+	}
+	r.out.Tools = append(r.out.Tools, Tool{ID: id, Name: name, Input: input, Parent: parent, State: state})
 	r.emit("tool_use", event.F("id", event.String(id)), event.F("name", event.String(name)), event.F("input", input))
 }
 
@@ -214,15 +219,18 @@ func (r *run) known(id string) bool {
 // toolResult records the result of a call: the first one for an id counts.
 func (r *run) toolResult(id string, content event.Value, failed bool) {
 	r.progress(didToolResult)
+	state := ToolDone
+	if failed {
+		state = ToolFailed
+	}
 	if i, ok := r.tools[id]; ok {
 		t := &r.out.Tools[i]
 		if t.State != ToolOpen {
 			return
 		}
-		t.State = ToolDone
-		if failed {
-			t.State = ToolFailed
-		}
+		t.State = state
+	} else if id != "" && !r.arrived(id, state) {
+		return
 	}
 	r.emit("tool_result", event.F("toolUseId", event.String(id)), event.F("content", content), event.F("isError", event.Bool(failed)))
 }

@@ -31,6 +31,8 @@ func TestClaude(t *testing.T) {
 			result: "success", reported: "success", text: "Hello.", events: "status:initializing text usage"},
 		{name: "tool", lines: []string{claudeInit, claudeCall, claudeBack, claudeText("m2", "Hello."), claudeOK}, end: exited(0),
 			result: "success", reported: "success", text: "Hello.", tools: "Bash:done", events: "status:initializing tool_use tool_result text usage"},
+		{name: "a result before its call, and again", lines: []string{claudeInit, claudeBack, claudeBack, claudeCall, claudeText("m2", "Hello."), claudeOK}, end: exited(0),
+			result: "success", reported: "success", text: "Hello.", tools: "Bash:done", events: "status:initializing tool_result tool_use text usage"},
 		{name: "one message in two frames", lines: []string{claudeInit, claudeText("m1", "I look."), claudeCall, claudeBack, claudeText("m2", "Hello."), claudeOK}, end: exited(0),
 			result: "success", reported: "success", text: "I look.\nHello.", tools: "Bash:done", events: "status:initializing text tool_use tool_result text usage"},
 		{name: "a frame that repeats a text of its message", lines: []string{claudeInit, claudeText("m1", "Hello."), claudeText("m1", "Hello."), claudeOK}, end: exited(0),

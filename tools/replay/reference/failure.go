@@ -163,8 +163,11 @@ var request = lazily(`"?(?:requestbodyvalues|messages)"?:\s*[\[{].*?[\]}]+`)
 func withoutRequest(norm string) string { return request().ReplaceAllString(norm, "") }
 
 // normalizeText makes texts of different releases equal: lower case, one kind
-// of apostrophe (codex ≥0.155 and claude use U+2019), single spaces.
+// of apostrophe (codex ≥0.155 and claude use U+2019), single spaces, no colours.
 func normalizeText(s string) string {
+	if strings.IndexByte(s, 0x1b) >= 0 {
+		s = string(stripTerminal([]byte(s)))
+	}
 	s = strings.ToLower(strings.ReplaceAll(s, "\u2019", "'"))
 	return strings.Join(strings.Fields(s), " ")
 }

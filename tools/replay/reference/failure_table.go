@@ -116,7 +116,7 @@ var localTexts = []textRow{
 		`native binary not installed`, `missing optional dependency`, `command not found`),
 	row("r86", protocol, `agent is already processing`),
 	row("r74 c092", toolFailed, `tool permission request failed`),
-	row("case 044", processExit("exit_nonzero", contract.StageChildClose, contract.ActionNone), `maximum session turns`, `reached maximum number of turns`),
+	row("case 044", processExit("exit_nonzero", contract.StageChildClose, contract.ActionNone), `maximum session turns`, `reached maximum number of turns`, `max number of steps reached`),
 	row("r43", processExit("exit_nonzero", contract.StageChildClose, contract.ActionNone), `\[resource_exhausted\] error$`),
 	row("r56 c041", streamError, `unexpected server error\. check server logs`),
 }
@@ -124,7 +124,7 @@ var localTexts = []textRow{
 // accountTexts are about who pays and who is logged in.
 var accountTexts = []textRow{
 	row("r34 c021", outOfCredits, `credit balance is too low`),
-	row("r48 c062", outOfCredits, `doesn't have any credits`, `insufficient balance`, `余额不足`),
+	row("r48 c062", outOfCredits, `doesn't have any credits`, `insufficient balance`, `余额不足`, `\bpayment required\b`),
 	row("r31", hardQuota(contract.ActionRecharge), `out of extra usage`),
 	row("r40 r42 r45", hardQuota(contract.ActionRecharge), `you have no quota`, `quota_exceeded`, `get cursor pro for more agent usage`).only("cursor-agent", "copilot"),
 	row("r28 r29 r30 r32 r35 r36 r37 r39 c005 c103", hardQuota(contract.ActionNone),
@@ -132,8 +132,9 @@ var accountTexts = []textRow{
 		`usage_limit_reached`, `usage limit has been reached`, `monthly usage limit`,
 		`exceeded your (?:daily|weekly|monthly) (?:usage )?limit`, `usage allocation has been disabled`, `spending cap reached`,
 		`token budget exhausted`, `exhausted your daily quota`, `individual quota reached`, `usage limit reached`),
+	row("copilot, opencode's own service", hardQuota(contract.ActionRecharge), `premium request allowance`, `free usage exceeded`).only("copilot", "opencode"),
 	row("r49, insufficient_quota of OpenAI and codex ≥0.163", hardQuota(contract.ActionNone),
-		`exceeded your current quota`, `insufficient_quota`, `quota exceeded`, `额度不足`, `预扣费额度失败`, `check your plan and billing`),
+		`exceeded your current quota`, `insufficient_quota`, `quota exceeded`, `额度不足`, `预扣费额度失败`, `check your plan and billing`, `exceeded_current_quota`),
 	row("r33 r41 r46 r47 r49", rateLimited, `\brate[ _-]limit(?:ed|_error|_exceeded| reached| exceeded|s)?\b`, `\brate_limit_reached`,
 		`too many requests`, `速率限制`, `请求频繁`, httpStatus(`429`), `\b429 \{`),
 	row("opencode's quota with 429", hardQuota(contract.ActionNone), `quota (?:is |has been )?exhausted`, `out of quota`).others(),
@@ -143,6 +144,7 @@ var accountTexts = []textRow{
 	row("r27", noProvider, `no llm provider configured`),
 	row("kimi 2.1 without a key, and with a file that it cannot read", noProvider, `has no credential configured`, `no model configured`).others(),
 	row("qwen 0.24", auth("missing_api_key"), `missing api key for`).others(),
+	row("qwen 0.24 without settings", auth("auth_required"), `no auth type is selected`).others(),
 	row("r9 r16 r21", auth("missing_api_key"), `missing environment variable`, `no auth credentials found`, `llm not set`, `no api key`),
 	row("amp 0.0.1790142911, reasonix 1.38", auth("invalid_api_key"), `invalid or missing api key`, `_api_key is invalid or expired`).others(),
 	row("r1 r12 c089", auth("invalid_api_key"), `invalid api key`, `incorrect api key`, `api key not valid`, `invalid_api_key`),
@@ -153,7 +155,7 @@ var accountTexts = []textRow{
 		`oauth device authorization`, `\bauth error\b`, `not logged into`, `token (?:is |has )?(?:been )?(?:expired|revoked)`, `token_expired`,
 		httpStatus(`401`)),
 	row("kimi 2.1", auth("auth_required"), `provider\.auth_error`).others(),
-	row("r3, 403 of a custom provider", auth("auth_required"), `organization has disabled`, `oauth_org_not_allowed`, `permission_error`,
+	row("r3, 403 of a custom provider", auth("auth_required"), `organization has (?:been )?disabled`, `oauth_org_not_allowed`, `permission_error`,
 		httpStatus(`403`)),
 }
 
@@ -161,11 +163,11 @@ var accountTexts = []textRow{
 var modelTexts = []textRow{
 	row("c107", upstream("provider_routing_error", ""), html404),
 	row("r59 r60 r61 r62 r63 c022", tooLarge("prompt_too_large"), `prompt is too long`, `prompt_too_long`, `rejected the prompt as too long`, `context window`, `contextwindowexceeded`,
-		`context_length_exceeded`, `maximum context length`, `token count of \S+ exceeds the limit`, `output token maximum`),
-	row("413 of Anthropic Messages", tooLarge("request_too_large"), `request_too_large`, `request too large`, `payload too large`),
+		`context_length_exceeded`, `maximum context length`, `token count of \S+ exceeds the limit`, `output token maximum`, `exceeds? (?:the )?context limit`, `range of input length should be`),
+	row("413 of Anthropic Messages", tooLarge("request_too_large"), `request_too_large`, `request too large`, `payload too large`, `request entity too large`),
 	row("r67 r71", model("model_not_supported", contract.ActionSwitchModel), `is not supported when using`, `cannot use this model`, `unsupported model`, `model is not supported`),
 	row("r65 r66 r69 r70", model("model_not_found", contract.ActionSwitchModel), `issue with the selected model`, `model not found`, `model_not_found`,
-		`\bmodel\b.{0,80}(?:does not exist|not found)`, `not_found_error`, `modelnotfound`),
+		`\bmodel\b.{0,80}(?:does not exist|not found)`, `not_found_error`, `modelnotfound`, `^(?:error: )?model "[^"]*" from --model flag is not available`),
 	row("gemini 0.61 on Google's 400s", tooLarge("prompt_too_large"), `input token count .{0,30}exceeds the maximum`).others(),
 	row("agno-agi/agno#3505", model("model_not_supported", contract.ActionSwitchModel), `is not enabled for models/`).others(),
 	row("droid 0.225 on a model that its files do not have", model("model_not_found", contract.ActionSwitchModel), `^invalid model: `).others(),
@@ -201,14 +203,14 @@ func googleStatus(code, words string) string {
 var providerTexts = []textRow{
 	row("r50 r54, codex: “high demand” ≥0.155", upstream("provider_high_demand", ""), `overloaded`, `currently experiencing high demand`, `high demand`, `at capacity`, httpStatus(`529`)),
 	row("r57, codex and claude without a listener", upstream("network_error", ""), `enotfound`, `econnrefused`, `eai_again`, `error sending request`,
-		`connection refused`, `connectionrefused`, `waiting for network`, `failed to lookup address`, `fetch failed`),
+		`connection refused`, `connectionrefused`, `waiting for network`, `failed to lookup address`, `fetch failed`, `etimedout`, `certificate has expired`, `self[- ]signed certificate`, `unable to verify the first certificate`),
 	row("r51 r52 r55 c004", upstream("stream_disconnected", ""), `stream disconnected`, `connection closed mid-response`, `socket connection was closed`,
 		`stream closed before`, `connection (?:was )?(?:dropped|reset|closed|error)`, `econnreset`, `idle timeout waiting for`, `error decoding response body`),
 	row("r58", timedOut, `context deadline exceeded`, `request timed out`, `timed out`, `\btimeout\b`),
 	row("5xx of any provider", upstream("upstream_5xx", ""), `internal server error`, `bad gateway`, `service (?:temporarily )?unavailable`, `gateway timeout`,
 		`\bserver_error\b`, `\bapi_error\b`, httpStatus(`5\d\d`)),
 	row("claude without a listener", upstream("network_error", ""), `unable to connect`),
-	row("r64, 400 of any provider", clientError, `image dimensions exceed`, `invalid_request_error`, `usage policy`, `bad request`, httpStatus(`4\d\d`)),
+	row("r64, 400 of any provider", clientError, `image dimensions exceed`, `invalid_request_error`, `usage policy`, `bad request`, `user location is not supported`, httpStatus(`4\d\d`)),
 	row("empty answers of gateways", emptyOutput, `without producing any output`, `empty response`),
 }
 

@@ -207,6 +207,15 @@ func (s *speech) end(r *run) {
 	*s = speech{pieces: s.pieces[:0]}
 }
 
+// broken takes back attempts of one piece each before the text ends: a model may
+// say a word twice, but behind equal pieces alone stands an error.
+func (s *speech) broken(r *run) {
+	if n := len(s.pieces) - 1; n > 0 && !slices.ContainsFunc(s.pieces, func(p string) bool { return p != s.pieces[0] }) {
+		r.split(s, n)
+		s.pieces = s.pieces[n:]
+	}
+}
+
 // dropRepeats takes back the attempts that a retry without a notice repeated
 // piece by piece (gemini 0.40 and later after a broken stream).
 func (r *run) dropRepeats(s *speech) {

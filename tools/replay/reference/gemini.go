@@ -25,6 +25,9 @@ func (g *gemini) frame(v rawjson.Value, text []byte) {
 		g.message(v, text)
 		return
 	}
+	if kind.IsStr("error") && !v.Get("severity").IsStr("warning") || kind.IsStr("result") && !v.Get("status").IsStr("success") {
+		g.speech.broken(g.r)
+	}
 	g.speech.end(g.r)
 	switch typ := kind.Str(); typ {
 	case "init":

@@ -45,6 +45,14 @@ func TestGemini(t *testing.T) {
 			events: "status:initializing text text usage error",
 		},
 		{
+			name: "four attempts of one piece each, then an error", end: exited(1), lines: []string{
+				geminiInit, geminiText("a b"), geminiText("a b"), geminiText("a b"), geminiText("a b"),
+				`{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: terminated]"}}`,
+			},
+			result: "failed upstream_unavailable/stream_disconnected child_close", reported: "error", text: "a b", signals: "retracted_text",
+			events: "status:initializing text error",
+		},
+		{
 			name: "a word said twice is no retry", end: exited(0), lines: []string{geminiInit, geminiText("no "), geminiText("no "), geminiText("way"), geminiGood},
 			result: "success", reported: "success", text: "no no way", events: "status:initializing text text text usage",
 		},

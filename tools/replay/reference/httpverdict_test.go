@@ -1,6 +1,9 @@
 package reference
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestStatusWithoutWords: what a status alone says, and nothing more.
 func TestStatusWithoutWords(t *testing.T) {
@@ -55,6 +58,32 @@ func TestOtherWordings(t *testing.T) {
 		}
 		if v := classifyText("codex", "terminated"); v != nil {
 			t.Errorf("codex's reading changed: %+v", v)
+		}
+	}
+}
+
+// Wordings of clients and services that no table has and releases print.
+func TestWordingsOfServices(t *testing.T) {
+	for text, want := range map[string]string{
+		"claude: input length and `max_tokens` exceed context limit: 199999 + 20000 > 200000, decrease input length":       "prompt_too_large",
+		"claude: API Error: 400 This organization has been disabled.":                                                      "auth_required",
+		"qwen: [API Error: 400 InternalError.Algo.InvalidParameter: Range of input length should be [1, 98304]]":           "prompt_too_large",
+		"qwen: No auth type is selected. Please configure an auth type.":                                                   "auth_required",
+		"kimi: LLM provider error: Error code: 429 - {'error': {'message': 'no', 'type': 'exceeded_current_quota_error'}}": "hard_quota",
+		"kimi: Max number of steps reached: 100":                                                                           "exit_nonzero",
+		"copilot: You have exceeded your premium request allowance":                                                        "hard_quota",
+		`copilot: Error: Model "gpt-9" from --model flag is not available.`:                                                "model_not_found",
+		"opencode: Free usage exceeded, subscribe to Go":                                                                   "hard_quota",
+		"gemini: [API Error: User location is not supported for the API use. (Status: FAILED_PRECONDITION)]":               "upstream_client_error",
+		"codex: unexpected status 402 Payment Required: no":                                                                "workspace_credits_exhausted",
+		"droid: connect ETIMEDOUT 192.0.2.1:443":                                                                           "network_error",
+		"droid: certificate has expired":                                                                                   "network_error",
+		"droid: 413 Request Entity Too Large":                                                                              "request_too_large",
+		"cursor-agent: \x1b[31mRetriableError: [resource_exhausted] Error\x1b[0m":                                          "exit_nonzero",
+	} {
+		agent, words, _ := strings.Cut(text, ": ")
+		if v := ClassifyText(agent, words); v == nil || v.Detail != want {
+			t.Errorf("%q is taken for %+v, want %s", text, v, want)
 		}
 	}
 }
