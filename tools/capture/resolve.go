@@ -155,9 +155,12 @@ func (c *capturer) identify(ctx context.Context, a *contract.Agent, in *install.
 func (c *capturer) askVersion(ctx context.Context, a *contract.Agent, in *install.Installed) (agents.Version, error) {
 	c.tell("asking for its version")
 	args, request := agents.VersionQuestion(a, in.Version)
-	stdout, _, err := c.small(ctx, in, args, request, time.Duration(a.VersionProbe.TimeoutMS)*time.Millisecond)
+	stdout, stderr, err := c.small(ctx, in, args, request, time.Duration(a.VersionProbe.TimeoutMS)*time.Millisecond)
 	if err != nil {
 		return agents.Version{}, &CannotKnowError{What: "asking " + in.Source + " for its version", Err: err}
+	}
+	if len(bytes.TrimSpace(stdout)) == 0 { // pi 0.75 and 0.76 keep stdout for their frames
+		stdout = stderr
 	}
 	v, err := agents.ParseVersion(a, stdout)
 	if err != nil {
