@@ -63,6 +63,11 @@ var failedRuns = []struct {
 	{"qwen", "qwen", "invalid_api_key", 0, "", []string{`{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"[API Error: 401 Incorrect API key provided: x.]"}]}}`, `{"type":"result","subtype":"success","is_error":false,"result":"[API Error: 401 Incorrect API key provided: x.]"}`}},
 	{"qwen", "qwen", "stream_disconnected", 0, "", []string{`{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"said [API Error: terminated (cause: read ECONNRESET)]"}]}}`, `{"type":"result","subtype":"success","is_error":false,"result":"said [API Error: terminated (cause: read ECONNRESET)]"}`}},
 	{"qwen", "qwen", "empty_output", 0, "", []string{`{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"[API Error: Model stream ended with empty response text.]"}]}}`, `{"type":"result","subtype":"success","is_error":false,"result":"[API Error: Model stream ended with empty response text.]"}`}},
+	{"qwen", "qwen", "auth_required", 1, "", []string{`{"type":"result","subtype":"error_during_execution","is_error":true,"error":{"message":"No auth type is selected. Please configure an auth type."}}`}},
+	{"kimi", "kimi", "hard_quota", 1, "LLM provider error: Error code: 429 - {'error': {'message': 'no', 'type': 'exceeded_current_quota_error'}}\n", nil},
+	{"copilot", "copilot", "hard_quota", 1, "", []string{`{"type":"session.error","data":{"errorType":"query","message":"You have exceeded your premium request allowance"}}`, `{"type":"result","exitCode":1}`}},
+	{"copilot", "copilot", "model_not_found", 1, "Error: Model \"gpt-9\" from --model flag is not available.\n", nil},
+	{"opencode", "opencode", "hard_quota", 0, "", []string{`{"type":"error","sessionID":"s","error":{"name":"APIError","data":{"message":"Free usage exceeded, subscribe to Go"}}}`}},
 	{"qoder", "qoder", "auth_required", 1, "", []string{`{"type":"assistant","message":{"content":[]},"error":"authentication_failed"}`, `{"type":"result","subtype":"success","is_error":true}`}},
 	{"amp", "amp", "auth_required", 1, "", []string{`{"type":"result","subtype":"error","is_error":true,"result":"","error":"Authentication failed"}`}},
 }

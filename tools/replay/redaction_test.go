@@ -76,6 +76,17 @@ var errorTexts = []string{
 	"unexpected status 404 Not Found: The model `m` does not exist or you do not have access to it.",
 	"The 'gpt-x' model is not supported when using Codex with a ChatGPT account.",
 	"The 'gpt-x' model requires a newer version of Codex. Please upgrade to the latest app or CLI and try again.",
+	"API Error: 400 input length and `max_tokens` exceed context limit: 199999 + 20000 > 200000",
+	"API Error: 400 This organization has been disabled.",
+	"400 InternalError.Algo.InvalidParameter: Range of input length should be [1, 98304]",
+	"unexpected status 402 Payment Required: boom",
+	"connect ETIMEDOUT",
+	"certificate has expired",
+	"self-signed certificate in certificate chain",
+	"unable to verify the first certificate",
+	"413 Request Entity Too Large",
+	"User location is not supported for the API use.",
+	"Max number of steps reached: 100",
 }
 
 // TestRedactionKeepsTheReading: the words that the reference goes by survive
