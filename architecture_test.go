@@ -17,7 +17,7 @@ const module = "github.com/nexu-io/open-design-agent-contracts"
 // levels is the import order of docs/ARCHITECTURE.md: a package may import
 // packages of a lower level, and of its own level only where siblings says so.
 var levels = [][]string{
-	{"schemas"},
+	{"schemas", "tools/lazyregexp"},
 	{"tools/contract"},
 	{"tools/transcript", "tools/store", "tools/machine"},
 	{"tools/harness", "tools/provider", "tools/install", "tools/agents", "tools/record", "tools/requests"},

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 )
 
 // Vars are the values of the template variables and the probe's choices.
@@ -330,10 +330,10 @@ type renderer struct {
 	missing []string
 }
 
-var variable = regexp.MustCompile(`\{[a-z_]+\}`)
+var variable = lazyregexp.New(`\{[a-z_]+\}`)
 
 func (r *renderer) render(text string) string {
-	return variable.ReplaceAllStringFunc(text, func(name string) string {
+	return variable.Get().ReplaceAllStringFunc(text, func(name string) string {
 		value := r.value(name[1 : len(name)-1])
 		if value == "" && !slices.Contains(r.missing, name) {
 			r.missing = append(r.missing, name)

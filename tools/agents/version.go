@@ -11,6 +11,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 )
 
 // ErrNoVersion says that a version probe's output holds no version: no
@@ -41,8 +42,8 @@ type Version struct {
 // A version has two or three numbers; a longer one is an address or a date in
 // a file name. Numbers are bounded so that they fit an integer.
 var (
-	versionToken = regexp.MustCompile(`[vV]?([0-9]{1,15})\.([0-9]{1,15})(?:\.([0-9]{1,15}))?(?:-([0-9A-Za-z][0-9A-Za-z.-]*))?(?:\+([0-9A-Za-z][0-9A-Za-z.-]*))?`)
-	escapes      = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
+	versionToken = lazyregexp.New(`[vV]?([0-9]{1,15})\.([0-9]{1,15})(?:\.([0-9]{1,15}))?(?:-([0-9A-Za-z][0-9A-Za-z.-]*))?(?:\+([0-9A-Za-z][0-9A-Za-z.-]*))?`)
+	escapes      = lazyregexp.New("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
 )
 
 // maxVersionOutput bounds how much of a probe's output is read for a version.
@@ -127,7 +128,7 @@ func compileProducts(p *contract.VersionProbe) ([]*regexp.Regexp, error) {
 func versionLines(stdout []byte) []string {
 	stdout = stdout[:min(len(stdout), maxVersionOutput)]
 	stdout = bytes.TrimPrefix(stdout, []byte("\ufeff"))
-	clean := escapes.ReplaceAll(stdout, nil)
+	clean := escapes.Get().ReplaceAll(stdout, nil)
 	clean = bytes.ReplaceAll(clean, []byte("\r"), []byte("\n"))
 	var out []string
 	for line := range bytes.Lines(clean) {
@@ -137,7 +138,7 @@ func versionLines(stdout []byte) []string {
 }
 
 func parseLine(line string, scheme contract.VersionScheme) (Version, bool) {
-	for _, m := range versionToken.FindAllStringSubmatchIndex(line, -1) {
+	for _, m := range versionToken.Get().FindAllStringSubmatchIndex(line, -1) {
 		if !standsAlone(line, m[0], m[1]) {
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"time"
 
@@ -19,9 +18,6 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
-
-// runIDPattern is the grammar of run ids (FINE-PRINT 24).
-var runIDPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}-[0-9a-f]{6}$`)
 
 func newRunID(now time.Time) string {
 	var b [3]byte
@@ -101,7 +97,7 @@ func findInterrupted(captures string, plan contract.Digest, now time.Time) (*run
 	}
 	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() > entries[j].Name() })
 	for _, e := range entries {
-		if !runIDPattern.MatchString(e.Name()) {
+		if !contract.ValidRunID(e.Name()) {
 			continue
 		}
 		r := &run{dir: filepath.Join(captures, e.Name())}

@@ -44,7 +44,7 @@ func TestResume(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			state := t.TempDir()
 			first, resumed, err := openRun(state, "", plan, now)
-			if err != nil || resumed || !runIDPattern.MatchString(first.ID) {
+			if err != nil || resumed || !contract.ValidRunID(first.ID) {
 				t.Fatalf("first attempt: %+v, %v, %v", first, resumed, err)
 			}
 			must(t, os.MkdirAll(first.cellDir("c"), 0o700))

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 )
 
 type synthesizeFlags struct {
@@ -54,7 +54,7 @@ refused, and nothing is written.`,
 }
 
 // versionToken is what a record takes for a version (schemas, cli_version).
-var versionToken = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_-]*$`)
+var versionToken = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+_-]*$`)
 
 func (a *app) synthesize(c *cobra.Command, f *synthesizeFlags, file string) error {
 	if err := f.format.check("text", "json"); err != nil {
@@ -67,7 +67,7 @@ func (a *app) synthesize(c *cobra.Command, f *synthesizeFlags, file string) erro
 		return usage("name at least one --source: source evidence says where it comes from")
 	case f.ExitCode < 0 || f.ExitCode > 255:
 		return usage("--exit-code %d: want 0 to 255", f.ExitCode)
-	case f.Version != "" && !versionToken.MatchString(f.Version):
+	case f.Version != "" && !versionToken.Get().MatchString(f.Version):
 		return usage("--version %q: want the version alone, such as 1.2.3 or 2026.07.20-8cc9c0b", oneLine(f.Version))
 	}
 	reg, err := a.openToWrite()

@@ -4,25 +4,20 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 )
 
 // flagLine is a line of a help text that declares flags: short and long names,
 // an argument, two or more spaces or a line break, and what it is for.
 var (
-	flagLine     = lazily(`^\s*((?:-{1,2}[A-Za-z0-9?][\w.-]*(?:[ =][<\[]?[\w|.,:<>\]-]+)?(?:,\s*|\s*\|\s*)?)+)`)
-	flagName     = lazily(`(?:^|[\s,|])(-{1,2}[A-Za-z0-9?][\w.-]*)`)
-	requiresFlag = lazily(`(?i)\b(?:requires?|must (?:be used with|also (?:pass|use|specify))|needs|missing required (?:option|flag|argument)s?:?|used without)\s+(?:the\s+)?["'` + "`" + `]?(--[A-Za-z0-9][\w-]*)`)
-	isRequired   = lazily(`(?i)["'` + "`" + `]?(--[A-Za-z0-9][\w-]*)["'` + "`" + `]?\s+(?:flag\s+|option\s+)?(?:is|are)\s+(?:now\s+)?required`)
-	deprecated   = lazily(`(?i)\bdeprecated\b`)
+	flagLine     = lazyregexp.New(`^\s*((?:-{1,2}[A-Za-z0-9?][\w.-]*(?:[ =][<\[]?[\w|.,:<>\]-]+)?(?:,\s*|\s*\|\s*)?)+)`)
+	flagName     = lazyregexp.New(`(?:^|[\s,|])(-{1,2}[A-Za-z0-9?][\w.-]*)`)
+	requiresFlag = lazyregexp.New(`(?i)\b(?:requires?|must (?:be used with|also (?:pass|use|specify))|needs|missing required (?:option|flag|argument)s?:?|used without)\s+(?:the\s+)?["'` + "`" + `]?(--[A-Za-z0-9][\w-]*)`)
+	isRequired   = lazyregexp.New(`(?i)["'` + "`" + `]?(--[A-Za-z0-9][\w-]*)["'` + "`" + `]?\s+(?:flag\s+|option\s+)?(?:is|are)\s+(?:now\s+)?required`)
+	deprecated   = lazyregexp.New(`(?i)\bdeprecated\b`)
 )
-
-// lazily compiles an expression when it is first asked: most commands never do.
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // Help compares the older and the newer help text of a CLI.
 func Help(a, b string, family contract.ProtocolFamily) Result {
@@ -61,7 +56,7 @@ func Flags(help string) map[string]Flag {
 	out := map[string]Flag{}
 	var last []string
 	for line := range strings.Lines(help) {
-		head := flagLine().FindString(line)
+		head := flagLine.Get().FindString(line)
 		if head != "" {
 			last = flagNames(head)
 			for _, n := range last {
@@ -73,7 +68,7 @@ func Flags(help string) map[string]Flag {
 		if strings.TrimSpace(line) == "" {
 			last = nil
 		}
-		if deprecated().MatchString(line) {
+		if deprecated.Get().MatchString(line) {
 			for _, n := range last {
 				out[n] = Flag{Deprecated: true}
 			}
@@ -84,7 +79,7 @@ func Flags(help string) map[string]Flag {
 
 func flagNames(head string) []string {
 	var long, short []string
-	for _, m := range flagName().FindAllStringSubmatch(head, -1) {
+	for _, m := range flagName.Get().FindAllStringSubmatch(head, -1) {
 		name := strings.TrimRight(m[1], ".-")
 		if strings.HasPrefix(name, "--") {
 			long = append(long, name)
@@ -117,7 +112,7 @@ func IsHelp(text string) bool {
 // requiredFlags returns the flags that an error text asks for.
 func requiredFlags(text string) []string {
 	var out []string
-	for _, re := range []*regexp.Regexp{requiresFlag(), isRequired()} {
+	for _, re := range []*regexp.Regexp{requiresFlag.Get(), isRequired.Get()} {
 		for _, m := range re.FindAllStringSubmatch(text, -1) {
 			if !slices.Contains(out, m[1]) {
 				out = append(out, m[1])

@@ -91,9 +91,9 @@ var rules = []Rule{
 // Rules returns the catalogue of signals with their examples, losses before
 // additions.
 func Rules() []Rule {
-	out := append([]Rule(nil), rules...)
+	out, all := append([]Rule(nil), rules...), examples()
 	for i := range out {
-		e := examples[out[i].ID]
+		e := all[out[i].ID]
 		out[i].Positive, out[i].Negative = e.positive, e.negative
 	}
 	return out

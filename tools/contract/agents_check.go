@@ -8,15 +8,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 )
 
 // agentID is the form of an agent's id, which is a folder's name in a registry
 // and in the cache.
-var agentID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var agentID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 
-var templateName = regexp.MustCompile(`\{([a-z_]+)\}`)
+var templateName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([a-z_]+)\}`) })
 
 // Validate reports every rule that the file breaks, joined. It checks what the
 // schema cannot say: unique ids, version ranges, patterns, template variables,
@@ -54,7 +55,7 @@ func (c *agentCheck) versions(where, r string) {
 }
 
 func (c *agentCheck) template(where, text string, allowed ...string) {
-	for _, m := range templateName.FindAllStringSubmatch(text, -1) {
+	for _, m := range templateName().FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(allowed, m[1]) {
 			c.bad("%s: unknown variable {%s}, known are {%s}", where, m[1], strings.Join(allowed, "}, {"))
 		}
@@ -63,7 +64,7 @@ func (c *agentCheck) template(where, text string, allowed ...string) {
 
 func (a *Agent) check() []error {
 	c := &agentCheck{}
-	if !agentID.MatchString(a.ID) {
+	if !agentID().MatchString(a.ID) {
 		c.bad("id: want lower-case words joined by hyphens")
 	}
 	// An exempt agent may speak a protocol that is none of ours.

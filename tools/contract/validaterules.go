@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/Masterminds/semver/v3"
@@ -240,7 +241,7 @@ func checkSortedBy[T any](c *checker, code, at string, list []T, key func(T) str
 
 // rangeSyntax is one comparator or exact version; versions need not be semver
 // (2025.11.06-8fe8a63).
-var rangeSyntax = regexp.MustCompile(`^(>=|<=|>|<|=|\^|~)?[0-9A-Za-z][0-9A-Za-z.+_-]*$`)
+var rangeSyntax = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(>=|<=|>|<|=|\^|~)?[0-9A-Za-z][0-9A-Za-z.+_-]*$`) })
 
 // ValidRange reports whether s is an exact version, or comparators joined by
 // spaces, all of which must hold ("||" joins alternatives).
@@ -254,7 +255,7 @@ func ValidRange(s string) bool {
 			return false
 		}
 		for _, f := range fields {
-			if !rangeSyntax.MatchString(f) {
+			if !rangeSyntax().MatchString(f) {
 				return false
 			}
 			version := strings.TrimLeft(f, "<>=^~")

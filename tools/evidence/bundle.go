@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 )
 
 // Bundle is what a contributor submits: exactly the files of one observation.
@@ -244,7 +244,7 @@ func (b *Bundle) read(manifest []byte) error {
 }
 
 // reserved are names that Windows keeps for devices, whatever ending they have.
-var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\.|$)`)
+var reserved = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\.|$)`)
 
 // portable reports whether a place is the same file on every system that a
 // registry may lie on.
@@ -253,7 +253,7 @@ func portable(place string) bool {
 		return false
 	}
 	for part := range strings.SplitSeq(place, "/") {
-		if reserved.MatchString(part) || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.ContainsFunc(part, unicode.IsControl) || len(part) > 200 {
+		if reserved.Get().MatchString(part) || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.ContainsFunc(part, unicode.IsControl) || len(part) > 200 {
 			return false
 		}
 	}

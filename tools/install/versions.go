@@ -5,20 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 )
 
 var (
-	exactVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
+	exactVersion = lazyregexp.New(`^[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
 	// platformVersion is a package of one platform that shares the agent's
 	// package name, as codex's do; it is no release.
-	platformVersion = regexp.MustCompile(`-(darwin|linux|win32|android|freebsd)-[a-z0-9]+(-[a-z0-9]+)?$`)
+	platformVersion = lazyregexp.New(`-(darwin|linux|win32|android|freebsd)-[a-z0-9]+(-[a-z0-9]+)?$`)
 )
 
 // Versions returns the agent's releases in ascending order and the dist-tags,
@@ -45,7 +45,7 @@ func (c *Cache) versions(ctx context.Context, pkg string) ([]string, map[string]
 	}
 	var parsed []*semver.Version
 	for _, v := range answer.Versions {
-		if sv, err := semver.StrictNewVersion(v); err == nil && !platformVersion.MatchString(v) {
+		if sv, err := semver.StrictNewVersion(v); err == nil && !platformVersion.Get().MatchString(v) {
 			parsed = append(parsed, sv)
 		}
 	}
@@ -72,7 +72,7 @@ func (o *oneOrMany) UnmarshalJSON(b []byte) error {
 // resolve turns a specification into an exact version. Only exact versions do
 // without the registry.
 func (j *job) resolve(ctx context.Context, spec string) (string, error) {
-	if exact := strings.TrimPrefix(spec, "v"); exactVersion.MatchString(exact) {
+	if exact := strings.TrimPrefix(spec, "v"); exactVersion.Get().MatchString(exact) {
 		return exact, nil
 	}
 	if spec == "" {
@@ -86,7 +86,7 @@ func (j *job) resolve(ctx context.Context, spec string) (string, error) {
 		}
 		return "", err
 	}
-	if v, ok := tags[spec]; ok && exactVersion.MatchString(v) {
+	if v, ok := tags[spec]; ok && exactVersion.Get().MatchString(v) {
 		return v, nil
 	}
 	if c, err := semver.NewConstraint(spec); err == nil {
@@ -111,10 +111,10 @@ func (j *job) explainMissing(ctx context.Context, version string, err error) err
 	return &NoSuchVersionError{Package: j.npm.Package, Spec: version, Nearest: nearest(versions, version)}
 }
 
-var anyVersion = regexp.MustCompile(`[0-9]+(\.[0-9]+){0,2}`)
+var anyVersion = lazyregexp.New(`[0-9]+(\.[0-9]+){0,2}`)
 
 // firstVersion returns the first number in a specification, "" for a tag.
-func firstVersion(spec string) string { return anyVersion.FindString(spec) }
+func firstVersion(spec string) string { return anyVersion.Get().FindString(spec) }
 
 // nearest returns up to three of the ascending versions around version,
 // closest first; for "" the newest ones.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/machine"
 )
 
@@ -78,7 +79,7 @@ func (s *Store) ids() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return !runIDPattern.MatchString(n) })
+	names = slices.DeleteFunc(names, func(n string) bool { return !contract.ValidRunID(n) })
 	slices.Sort(names)
 	slices.Reverse(names)
 	return names, nil

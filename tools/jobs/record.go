@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -82,8 +81,6 @@ const (
 	artifactsDir = "artifacts"
 )
 
-var runIDPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}-[0-9a-f]{6}$`)
-
 // NotFoundError says that there is no such run. PrunedAt is when it was removed,
 // "" if nobody knows of it.
 type NotFoundError struct{ RunID, PrunedAt string }
@@ -128,7 +125,7 @@ func (s *Store) newID() (string, error) {
 
 // run returns the folder of a run that exists.
 func (s *Store) run(id string) (string, error) {
-	if !runIDPattern.MatchString(id) {
+	if !contract.ValidRunID(id) {
 		return "", &IDError{id}
 	}
 	dir := filepath.Join(s.dir, id)

@@ -2,12 +2,12 @@ package matrix
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 )
 
 // What people decided in registry/policy.json (FINE-PRINT 2).
@@ -166,7 +166,7 @@ func (b *builder) cutAtDecisions(claims []*versionClaim, whole []bool) {
 	}
 }
 
-var boundPattern = regexp.MustCompile(`[0-9]+(?:\.[0-9]+){0,2}(?:-[0-9A-Za-z.-]+)?`)
+var boundPattern = lazyregexp.New(`[0-9]+(?:\.[0-9]+){0,2}(?:-[0-9A-Za-z.-]+)?`)
 
 // bounds returns the versions that ranges name.
 func (b *builder) bounds(ranges []string, s contract.Scope) []agents.Version {
@@ -175,7 +175,7 @@ func (b *builder) bounds(ranges []string, s contract.Scope) []agents.Version {
 	}
 	var out []agents.Version
 	for _, r := range ranges {
-		for _, token := range boundPattern.FindAllString(r, -1) {
+		for _, token := range boundPattern.Get().FindAllString(r, -1) {
 			if !strings.Contains(token, ".") {
 				token += ".0"
 			}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
@@ -42,66 +43,68 @@ const modelMark = "{model}"
 
 // The statuses, types, codes and messages are those of the public APIs
 // (platform.openai.com and docs.anthropic.com, "Errors").
-var failures = map[contract.ErrorCode]failure{
-	contract.ErrorInvalidAPIKey: {
-		openai:    openAI(401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided: ****. You can find your API key at https://platform.openai.com/account/api-keys."),
-		anthropic: anthropicError{401, "authentication_error", "invalid x-api-key"},
-	},
-	contract.ErrorTokenExpired: {
-		openai:    openAI(401, "invalid_request_error", "token_expired", "Your authentication token has expired. Please try signing in again."),
-		anthropic: anthropicError{401, "authentication_error", "OAuth token has expired. Please obtain a new token or refresh your existing token."},
-	},
-	contract.ErrorForbidden: {
-		openai:    openAI(403, "invalid_request_error", "insufficient_permissions", "You have insufficient permissions for this operation."),
-		anthropic: anthropicError{403, "permission_error", "Your API key does not have permission to use the specified resource."},
-	},
-	contract.ErrorModelNotFound: {
-		openai:    openAI(404, "invalid_request_error", "model_not_found", "The model `"+modelMark+"` does not exist or you do not have access to it."),
-		anthropic: anthropicError{404, "not_found_error", "model: " + modelMark},
-	},
-	// github/copilot-cli#639 and kaitranntt/ccs#724 for Chat, openai/codex#25838
-	// for Responses, caozhiyuan/copilot-api#253 for Messages.
-	contract.ErrorModelNotSupported: {
-		openai:    openAI(400, "invalid_request_error", "model_not_supported", "The requested model is not supported."),
-		responses: "The '" + modelMark + "' model is not supported when using Codex with a ChatGPT account.",
-		anthropic: anthropicError{400, "invalid_request_error", "The requested model is not supported."},
-	},
-	// The Responses API's words (lezli01/vincent, testdata of its Codex agent);
-	// the other APIs have no public ones, so theirs only leave the product out.
-	contract.ErrorClientOutdated: {
-		openai:    openAI(400, "invalid_request_error", "", "The '"+modelMark+"' model requires a newer version of this client. Please upgrade to the latest version and try again."),
-		responses: "The '" + modelMark + "' model requires a newer version of Codex. Please upgrade to the latest app or CLI and try again.",
-		anthropic: anthropicError{400, "invalid_request_error", "The '" + modelMark + "' model requires a newer version of this client. Please upgrade to the latest version and try again."},
-	},
-	// What a Go gateway says to a path that it does not route (net/http.NotFound).
-	contract.ErrorRouting: {page: "404 page not found\n"},
-	contract.ErrorContextLength: {
-		openai:    openAI(400, "invalid_request_error", "context_length_exceeded", "Your input exceeds the context window of this model. Please adjust your input and try again."),
-		anthropic: anthropicError{400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"},
-	},
-	contract.ErrorRateLimited: {
-		openai:    openAI(429, "tokens", "rate_limit_exceeded", "Rate limit reached for "+modelMark+" on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 1s."),
-		anthropic: anthropicError{429, "rate_limit_error", "This request would exceed your account's rate limit. Please try again later."},
-		headers:   map[string]string{"Retry-After": "1"},
-	},
-	contract.ErrorQuotaExhausted: {
-		openai:    openAI(429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota, please check your plan and billing details. For more information on this error, read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors."),
-		anthropic: anthropicError{429, "rate_limit_error", "Number of request tokens has exceeded your monthly limit."},
-		headers:   map[string]string{"X-Should-Retry": "false"},
-	},
-	contract.ErrorServer: {
-		openai:    openAI(500, "server_error", "", "The server had an error while processing your request. Sorry about that!"),
-		anthropic: anthropicError{500, "api_error", "Internal server error"},
-	},
-	contract.ErrorServiceUnavailable: {
-		openai:    openAI(503, "server_error", "", "The engine is currently overloaded, please try again later"),
-		anthropic: anthropicError{503, "api_error", "Service unavailable"},
-	},
-	contract.ErrorOverloaded: {
-		openai:    openAI(503, "server_error", "server_is_overloaded", "Our servers are currently overloaded. Please try again later."),
-		anthropic: anthropicError{529, "overloaded_error", "Overloaded"},
-	},
-}
+var failures = sync.OnceValue(func() map[contract.ErrorCode]failure {
+	return map[contract.ErrorCode]failure{
+		contract.ErrorInvalidAPIKey: {
+			openai:    openAI(401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided: ****. You can find your API key at https://platform.openai.com/account/api-keys."),
+			anthropic: anthropicError{401, "authentication_error", "invalid x-api-key"},
+		},
+		contract.ErrorTokenExpired: {
+			openai:    openAI(401, "invalid_request_error", "token_expired", "Your authentication token has expired. Please try signing in again."),
+			anthropic: anthropicError{401, "authentication_error", "OAuth token has expired. Please obtain a new token or refresh your existing token."},
+		},
+		contract.ErrorForbidden: {
+			openai:    openAI(403, "invalid_request_error", "insufficient_permissions", "You have insufficient permissions for this operation."),
+			anthropic: anthropicError{403, "permission_error", "Your API key does not have permission to use the specified resource."},
+		},
+		contract.ErrorModelNotFound: {
+			openai:    openAI(404, "invalid_request_error", "model_not_found", "The model `"+modelMark+"` does not exist or you do not have access to it."),
+			anthropic: anthropicError{404, "not_found_error", "model: " + modelMark},
+		},
+		// github/copilot-cli#639 and kaitranntt/ccs#724 for Chat, openai/codex#25838
+		// for Responses, caozhiyuan/copilot-api#253 for Messages.
+		contract.ErrorModelNotSupported: {
+			openai:    openAI(400, "invalid_request_error", "model_not_supported", "The requested model is not supported."),
+			responses: "The '" + modelMark + "' model is not supported when using Codex with a ChatGPT account.",
+			anthropic: anthropicError{400, "invalid_request_error", "The requested model is not supported."},
+		},
+		// The Responses API's words (lezli01/vincent, testdata of its Codex agent);
+		// the other APIs have no public ones, so theirs only leave the product out.
+		contract.ErrorClientOutdated: {
+			openai:    openAI(400, "invalid_request_error", "", "The '"+modelMark+"' model requires a newer version of this client. Please upgrade to the latest version and try again."),
+			responses: "The '" + modelMark + "' model requires a newer version of Codex. Please upgrade to the latest app or CLI and try again.",
+			anthropic: anthropicError{400, "invalid_request_error", "The '" + modelMark + "' model requires a newer version of this client. Please upgrade to the latest version and try again."},
+		},
+		// What a Go gateway says to a path that it does not route (net/http.NotFound).
+		contract.ErrorRouting: {page: "404 page not found\n"},
+		contract.ErrorContextLength: {
+			openai:    openAI(400, "invalid_request_error", "context_length_exceeded", "Your input exceeds the context window of this model. Please adjust your input and try again."),
+			anthropic: anthropicError{400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"},
+		},
+		contract.ErrorRateLimited: {
+			openai:    openAI(429, "tokens", "rate_limit_exceeded", "Rate limit reached for "+modelMark+" on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 1s."),
+			anthropic: anthropicError{429, "rate_limit_error", "This request would exceed your account's rate limit. Please try again later."},
+			headers:   map[string]string{"Retry-After": "1"},
+		},
+		contract.ErrorQuotaExhausted: {
+			openai:    openAI(429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota, please check your plan and billing details. For more information on this error, read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors."),
+			anthropic: anthropicError{429, "rate_limit_error", "Number of request tokens has exceeded your monthly limit."},
+			headers:   map[string]string{"X-Should-Retry": "false"},
+		},
+		contract.ErrorServer: {
+			openai:    openAI(500, "server_error", "", "The server had an error while processing your request. Sorry about that!"),
+			anthropic: anthropicError{500, "api_error", "Internal server error"},
+		},
+		contract.ErrorServiceUnavailable: {
+			openai:    openAI(503, "server_error", "", "The engine is currently overloaded, please try again later"),
+			anthropic: anthropicError{503, "api_error", "Service unavailable"},
+		},
+		contract.ErrorOverloaded: {
+			openai:    openAI(503, "server_error", "server_is_overloaded", "Our servers are currently overloaded. Please try again later."),
+			anthropic: anthropicError{529, "overloaded_error", "Overloaded"},
+		},
+	}
+})
 
 // unexpectedRequest answers what the scenario has no answer for. CLIs do not
 // retry a 400.
@@ -127,13 +130,13 @@ func openAI(status int, typ, code, message string) openAIError {
 
 // apiFailure is the scenario's error for a dialect and model.
 func apiFailure(d Dialect, e *contract.ScenarioError, model string) failure {
-	f := failures[e.Code]
+	f := failures()[e.Code]
 	if d == DialectResponses && f.responses != "" {
 		f.openai.Message = f.responses
 	}
 	f.openai.Message = strings.ReplaceAll(f.openai.Message, modelMark, model)
 	f.anthropic.Message = strings.ReplaceAll(f.anthropic.Message, modelMark, model)
-	f.gemini = geminiErrors[e.Code]
+	f.gemini = geminiErrors()[e.Code]
 	f.gemini.Message = strings.ReplaceAll(f.gemini.Message, modelMark, model)
 	all := map[string]string{}
 	maps.Copy(all, f.headers)

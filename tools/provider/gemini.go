@@ -3,13 +3,14 @@ package provider
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 )
 
 // geminiPath is a method of a model in the Gemini API (ai.google.dev, "API
 // reference"): the model and what to do stand in the path, not in the body.
-var geminiPath = regexp.MustCompile(`^/v1(?:beta)?/models/([^/:]+):([A-Za-z]+)$`)
+var geminiPath = lazyregexp.New(`^/v1(?:beta)?/models/([^/:]+):([A-Za-z]+)$`)
 
 // The methods of the Gemini API that CLIs call.
 const (
@@ -20,7 +21,7 @@ const (
 
 // geminiMethod reads a request's path; method is "" if it is not Gemini's.
 func geminiMethod(path string) (model, method string) {
-	m := geminiPath.FindStringSubmatch(path)
+	m := geminiPath.Get().FindStringSubmatch(path)
 	if m == nil || !slices.Contains([]string{geminiStream, geminiWhole, geminiCount}, m[2]) {
 		return "", ""
 	}

@@ -64,7 +64,7 @@ func (x *exchange) route(path string) {
 		x.json(http.StatusOK, struct{}{})
 	case refusal(x.play.scenario) != "":
 		x.note(KindSide, "")
-		x.fail("", failures[refusal(x.play.scenario)])
+		x.fail("", failures()[refusal(x.play.scenario)])
 	default:
 		x.unexpected("", "no API has this route")
 	}

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
@@ -23,7 +23,7 @@ const Template = "chat-text-success"
 // Unfinished is the exemption of an agent that was only just added.
 const Unfinished = "Not set up yet: say how it is installed and started (docs/HOW_TO_CAPTURE.md), then remove this line."
 
-var idPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var idPattern = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // Agent is a private agent.
 type Agent struct {
@@ -68,7 +68,7 @@ func Registry(dir string, from *store.Registry) (*store.Registry, error) {
 // AddAgent puts the skeleton of an agent at the end of registry/agents.json,
 // which is otherwise left byte for byte.
 func AddAgent(reg *store.Registry, a Agent) error {
-	if !idPattern.MatchString(a.ID) {
+	if !idPattern.Get().MatchString(a.ID) {
 		return fmt.Errorf("%.80q is no id of an agent: want lower-case words joined by -", a.ID)
 	}
 	old, err := reg.ReadFile(store.AgentsFile)
@@ -111,7 +111,7 @@ func AddAgent(reg *store.Registry, a Agent) error {
 // AddProbe makes a probe of that name, a copy of Template to be changed. It
 // appears all at once.
 func AddProbe(reg *store.Registry, id string) error {
-	if !idPattern.MatchString(id) {
+	if !idPattern.Get().MatchString(id) {
 		return fmt.Errorf("%.80q is no id of a probe: want lower-case words joined by -", id)
 	}
 	to := filepath.Join(reg.Dir(), "probes", id)

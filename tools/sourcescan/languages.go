@@ -8,10 +8,11 @@ import (
 	"go/token"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 )
 
 // jsonSchema reads a JSON Schema; other JSON says nothing.
@@ -132,17 +133,17 @@ func schemaType(node map[string]any) string {
 }
 
 var (
-	tsType  = regexp.MustCompile(`(?m)^\s*(?:export\s+)?(?:declare\s+)?(?:type\s+([A-Za-z_$][\w$]*)(?:<[^=]*>)?\s*=|interface\s+([A-Za-z_$][\w$]*)[^{\n]*)\s*`)
-	tsField = regexp.MustCompile(`(?:^|[{;,\n])\s*(?:readonly\s+)?["']?([A-Za-z_$][\w$]*)["']?(\?)?\s*:\s*([^;,\n{}]+|\{)`)
-	tsWord  = regexp.MustCompile(`["']([A-Za-z][A-Za-z0-9_./-]{0,63})["']`)
-	comment = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
+	tsType  = lazyregexp.New(`(?m)^\s*(?:export\s+)?(?:declare\s+)?(?:type\s+([A-Za-z_$][\w$]*)(?:<[^=]*>)?\s*=|interface\s+([A-Za-z_$][\w$]*)[^{\n]*)\s*`)
+	tsField = lazyregexp.New(`(?:^|[{;,\n])\s*(?:readonly\s+)?["']?([A-Za-z_$][\w$]*)["']?(\?)?\s*:\s*([^;,\n{}]+|\{)`)
+	tsWord  = lazyregexp.New(`["']([A-Za-z][A-Za-z0-9_./-]{0,63})["']`)
+	comment = lazyregexp.New(`(?s)/\*.*?\*/|//[^\n]*`)
 )
 
 // typeScript reads type and interface declarations: their members at any depth,
 // and the string literals that discriminators take.
 func (s *Surface) typeScript(file string, b []byte) {
-	text := comment.ReplaceAllString(string(b), "")
-	starts := tsType.FindAllStringSubmatchIndex(text, -1)
+	text := comment.Get().ReplaceAllString(string(b), "")
+	starts := tsType.Get().FindAllStringSubmatchIndex(text, -1)
 	for i, m := range starts {
 		name := group(text, m, 1) + group(text, m, 2)
 		end := len(text)
@@ -150,14 +151,14 @@ func (s *Surface) typeScript(file string, b []byte) {
 			end = starts[i+1][0]
 		}
 		s.field(name, file, "", "")
-		for _, f := range tsField.FindAllStringSubmatch(text[m[1]:end], -1) {
+		for _, f := range tsField.Get().FindAllStringSubmatch(text[m[1]:end], -1) {
 			kind := strings.Join(strings.Fields(f[3]), " ")
 			if kind == "{" {
 				kind = "object"
 			}
 			s.field(name, file, f[1], f[2]+kind)
 			if discriminators[f[1]] {
-				for _, w := range tsWord.FindAllStringSubmatch(f[3], -1) {
+				for _, w := range tsWord.Get().FindAllStringSubmatch(f[3], -1) {
 					s.word(file, f[1], w[1])
 				}
 			}
@@ -173,27 +174,27 @@ func group(text string, m []int, i int) string {
 }
 
 var (
-	rustItem   = regexp.MustCompile(`(?m)^\s*pub(?:\([a-z]+\))?\s+(struct|enum)\s+([A-Za-z_]\w*)[^{;(\n]*\{`)
-	rustField  = regexp.MustCompile(`^(?:pub(?:\([a-z]+\))?\s+)?(?:r#)?([a-z_]\w*)\s*:\s*(.+?),?$`)
-	rustOption = regexp.MustCompile(`^Option<(.*)>$`)
-	rustVar    = regexp.MustCompile(`^([A-Z]\w*)\s*(?:\((.*?)\)|\{.*)?,?$`)
-	rustRename = regexp.MustCompile(`\brename\s*=\s*"([^"]+)"`)
-	rustAll    = regexp.MustCompile(`\brename_all\s*=\s*"([^"]+)"`)
-	rustTag    = regexp.MustCompile(`\btag\s*=\s*"([^"]+)"`)
+	rustItem   = lazyregexp.New(`(?m)^\s*pub(?:\([a-z]+\))?\s+(struct|enum)\s+([A-Za-z_]\w*)[^{;(\n]*\{`)
+	rustField  = lazyregexp.New(`^(?:pub(?:\([a-z]+\))?\s+)?(?:r#)?([a-z_]\w*)\s*:\s*(.+?),?$`)
+	rustOption = lazyregexp.New(`^Option<(.*)>$`)
+	rustVar    = lazyregexp.New(`^([A-Z]\w*)\s*(?:\((.*?)\)|\{.*)?,?$`)
+	rustRename = lazyregexp.New(`\brename\s*=\s*"([^"]+)"`)
+	rustAll    = lazyregexp.New(`\brename_all\s*=\s*"([^"]+)"`)
+	rustTag    = lazyregexp.New(`\btag\s*=\s*"([^"]+)"`)
 )
 
 // rust reads structs and enums with their serde attributes.
 func (s *Surface) rust(file string, b []byte) {
-	text := comment.ReplaceAllString(string(b), "")
-	for _, m := range rustItem.FindAllStringSubmatchIndex(text, -1) {
+	text := comment.Get().ReplaceAllString(string(b), "")
+	for _, m := range rustItem.Get().FindAllStringSubmatchIndex(text, -1) {
 		name := group(text, m, 2)
 		attrs := before(text[:m[0]])
 		key := "type"
-		if t := rustTag.FindStringSubmatch(attrs); t != nil {
+		if t := rustTag.Get().FindStringSubmatch(attrs); t != nil {
 			key = t[1]
 		}
 		all := ""
-		if a := rustAll.FindStringSubmatch(attrs); a != nil {
+		if a := rustAll.Get().FindStringSubmatch(attrs); a != nil {
 			all = a[1]
 		}
 		s.field(name, file, "", "")
@@ -202,20 +203,20 @@ func (s *Surface) rust(file string, b []byte) {
 		for _, line := range strings.Split(body(text[m[1]:]), "\n") {
 			line = strings.TrimSpace(line)
 			if strings.HasPrefix(line, "#[") {
-				if r := rustRename.FindStringSubmatch(line); r != nil {
+				if r := rustRename.Get().FindStringSubmatch(line); r != nil {
 					rename = r[1]
 				}
 				continue
 			}
 			if depth == 1 && group(text, m, 1) == "struct" {
-				if f := rustField.FindStringSubmatch(line); f != nil {
+				if f := rustField.Get().FindStringSubmatch(line); f != nil {
 					field, kind := or(rename, spelled(f[1], all)), f[2]
-					if o := rustOption.FindStringSubmatch(kind); o != nil {
+					if o := rustOption.Get().FindStringSubmatch(kind); o != nil {
 						kind = "?" + o[1]
 					}
 					s.field(name, file, field, kind)
 				}
-			} else if v := rustVar.FindStringSubmatch(line); v != nil && depth == 1 {
+			} else if v := rustVar.Get().FindStringSubmatch(line); v != nil && depth == 1 {
 				word := or(rename, spelled(v[1], all))
 				s.field(name, file, word, v[2])
 				s.word(file, key, word)
@@ -261,11 +262,11 @@ func or(a, b string) string {
 	return b
 }
 
-var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+var camel = lazyregexp.New(`([a-z0-9])([A-Z])`)
 
 // spelled applies serde's rename_all.
 func spelled(name, rule string) string {
-	snake := strings.ToLower(camel.ReplaceAllString(name, "${1}_${2}"))
+	snake := strings.ToLower(camel.Get().ReplaceAllString(name, "${1}_${2}"))
 	switch rule {
 	case "snake_case":
 		return snake
@@ -346,11 +347,11 @@ func goType(e ast.Expr) string {
 	return "any"
 }
 
-var helpFlag = regexp.MustCompile(`(?m)^\s{0,12}(?:-\w,?\s+)?(--[a-z][a-z0-9-]*)|(?m)^\s{2,4}([a-z][a-z0-9-]+)\s{2,}\S`)
+var helpFlag = lazyregexp.New(`(?m)^\s{0,12}(?:-\w,?\s+)?(--[a-z][a-z0-9-]*)|(?m)^\s{2,4}([a-z][a-z0-9-]+)\s{2,}\S`)
 
 // help reads the flags and subcommands of a command's help text.
 func (s *Surface) help(command string, text []byte) {
-	for _, m := range helpFlag.FindAllSubmatch(text, -1) {
+	for _, m := range helpFlag.Get().FindAllSubmatch(text, -1) {
 		name := strings.TrimSpace(command + " " + string(m[1]) + string(m[2]))
 		s.Flags[name] = "help"
 	}

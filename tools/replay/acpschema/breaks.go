@@ -2,11 +2,12 @@ package acpschema
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 )
 
 // flaw is one broken rule of the schema: what and where.
@@ -124,7 +125,7 @@ func keyword(e *jsonschema.ValidationError) string {
 	return e.KeywordLocation[strings.LastIndexByte(e.KeywordLocation, '/')+1:]
 }
 
-var quotedName = regexp.MustCompile(`'([^']*)'`)
+var quotedName = lazyregexp.New(`'([^']*)'`)
 
 // read turns a broken rule into flaws.
 func (o *official) read(e *jsonschema.ValidationError) []flaw {
@@ -132,7 +133,7 @@ func (o *official) read(e *jsonschema.ValidationError) []flaw {
 	switch keyword(e) {
 	case "required":
 		var out []flaw
-		for _, m := range quotedName.FindAllStringSubmatch(e.Message, -1) {
+		for _, m := range quotedName.Get().FindAllStringSubmatch(e.Message, -1) {
 			out = append(out, flaw{KindMissingMember, at + "/" + m[1]})
 		}
 		return out

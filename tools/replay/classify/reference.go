@@ -3,6 +3,7 @@ package classify
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/jstext"
@@ -144,27 +145,29 @@ func (r *run) reached() contract.FailureStage {
 }
 
 // codes say what the daemon's error codes mean where no words do.
-var codes = map[string]contract.FailureClassification{
-	service.InsufficientBalance: {Category: contract.CategoryInsufficientBalance, Detail: "amr_insufficient_balance", Stage: contract.StageSessionInit, UserAction: contract.ActionRecharge},
-	service.TierUpgrade:         {Category: contract.CategoryEntitlement, Detail: "amr_tier_upgrade_required", Stage: contract.StageSessionInit, UserAction: contract.ActionUpgrade},
-	service.AccountAuth:         signIn,
-	service.AuthRequired:        signIn,
-	"UNAUTHORIZED":              signIn,
-	service.RateLimited:         {Category: contract.CategoryRateLimit, Detail: "rate_limit_429", Retryable: true, UserAction: contract.ActionRetry},
-	service.UpstreamUnavailable: {Category: contract.CategoryUpstream, Detail: "upstream_5xx", Retryable: true, UserAction: contract.ActionRetry},
-	service.ConnectionDropped:   {Category: contract.CategoryUpstream, Detail: "stream_disconnected", Retryable: true, UserAction: contract.ActionRetry},
-	service.RoleMarker:          {Category: contract.CategoryProcessExit, Detail: "fabricated_role_marker", Stage: contract.StageChildClose, Retryable: true, UserAction: contract.ActionRetry},
-	"AMR_MODEL_UNAVAILABLE":     {Category: contract.CategoryModelUnavailable, Detail: "model_not_found", Stage: contract.StageModelSelect, UserAction: contract.ActionSwitchModel},
-	"AGENT_PROMPT_TOO_LARGE":    {Category: contract.CategoryPromptTooLarge, Detail: "prompt_too_large", Stage: contract.StagePromptSend, UserAction: contract.ActionReduceContext},
-	"AGENT_UNAVAILABLE":         {Category: contract.CategoryProcessExit, Detail: "cli_not_installed", Stage: contract.StageSpawn, UserAction: contract.ActionInstallCLI},
-	"TIMEOUT":                   {Category: contract.CategoryTimeout, Detail: "timeout", Retryable: true, UserAction: contract.ActionRetry},
-	"FATAL_RPC":                 {Category: contract.CategoryProcessExit, Detail: "fatal_rpc_error", Stage: contract.StageChildClose, Retryable: true, UserAction: contract.ActionRetry},
-}
+var codes = sync.OnceValue(func() map[string]contract.FailureClassification {
+	return map[string]contract.FailureClassification{
+		service.InsufficientBalance: {Category: contract.CategoryInsufficientBalance, Detail: "amr_insufficient_balance", Stage: contract.StageSessionInit, UserAction: contract.ActionRecharge},
+		service.TierUpgrade:         {Category: contract.CategoryEntitlement, Detail: "amr_tier_upgrade_required", Stage: contract.StageSessionInit, UserAction: contract.ActionUpgrade},
+		service.AccountAuth:         signIn,
+		service.AuthRequired:        signIn,
+		"UNAUTHORIZED":              signIn,
+		service.RateLimited:         {Category: contract.CategoryRateLimit, Detail: "rate_limit_429", Retryable: true, UserAction: contract.ActionRetry},
+		service.UpstreamUnavailable: {Category: contract.CategoryUpstream, Detail: "upstream_5xx", Retryable: true, UserAction: contract.ActionRetry},
+		service.ConnectionDropped:   {Category: contract.CategoryUpstream, Detail: "stream_disconnected", Retryable: true, UserAction: contract.ActionRetry},
+		service.RoleMarker:          {Category: contract.CategoryProcessExit, Detail: "fabricated_role_marker", Stage: contract.StageChildClose, Retryable: true, UserAction: contract.ActionRetry},
+		"AMR_MODEL_UNAVAILABLE":     {Category: contract.CategoryModelUnavailable, Detail: "model_not_found", Stage: contract.StageModelSelect, UserAction: contract.ActionSwitchModel},
+		"AGENT_PROMPT_TOO_LARGE":    {Category: contract.CategoryPromptTooLarge, Detail: "prompt_too_large", Stage: contract.StagePromptSend, UserAction: contract.ActionReduceContext},
+		"AGENT_UNAVAILABLE":         {Category: contract.CategoryProcessExit, Detail: "cli_not_installed", Stage: contract.StageSpawn, UserAction: contract.ActionInstallCLI},
+		"TIMEOUT":                   {Category: contract.CategoryTimeout, Detail: "timeout", Retryable: true, UserAction: contract.ActionRetry},
+		"FATAL_RPC":                 {Category: contract.CategoryProcessExit, Detail: "fatal_rpc_error", Stage: contract.StageChildClose, Retryable: true, UserAction: contract.ActionRetry},
+	}
+})
 
 var signIn = contract.FailureClassification{Category: contract.CategoryAuth, Detail: "auth_required", Stage: contract.StageSessionInit, UserAction: contract.ActionLogin}
 
 func codeVerdict(code string) *contract.FailureClassification {
-	f, ok := codes[code]
+	f, ok := codes()[code]
 	if !ok {
 		return nil
 	}

@@ -2,11 +2,10 @@ package reference
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
@@ -47,21 +46,15 @@ func classifyTexts(e evidence) *verdict {
 // model (case 107).
 const html404 = `404 page not found|404\b.{0,40}(?:<!doctype html|<html)`
 
-// is404 compiles html404 when it is first asked: most commands never do. The
-// same holds for the other expressions of this file.
-var is404 = lazily(html404)
-
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
+var is404 = lazyregexp.New(html404)
 
 func (e evidence) hasHTML404() bool {
 	for _, t := range e.texts {
-		if is404().MatchString(normalizeText(t)) {
+		if is404.Get().MatchString(normalizeText(t)) {
 			return true
 		}
 	}
-	return is404().MatchString(normalizeText(string(e.weak)))
+	return is404.Get().MatchString(normalizeText(string(e.weak)))
 }
 
 // ClassifyText returns what one error text of an agent means, or nil if the
@@ -78,8 +71,9 @@ func ClassifyText(agent, text string) *contract.FailureClassification {
 
 func classifyText(agent, text string) *verdict {
 	norm := normalizeText(unwrap(text))
-	for i := range texts {
-		if row := &texts[i]; row.fits(agent) && row.pattern().find(norm) != nil {
+	rows := texts()
+	for i := range rows {
+		if row := &rows[i]; row.fits(agent) && row.pattern().find(norm) != nil {
 			v := row.verdict
 			return &v
 		}
@@ -102,8 +96,9 @@ func wholeTextIsError(agent, text string) *verdict {
 		}
 		return &streamError
 	}
-	for i := range texts {
-		row := &texts[i]
+	rows := texts()
+	for i := range rows {
+		row := &rows[i]
 		if !row.fits(agent) {
 			continue
 		}
@@ -132,7 +127,7 @@ func classifyStderr(agent string, stderr []byte) *verdict {
 func tellingLines(stderr []byte) []string {
 	var kept []string
 	for l := range strings.Lines(string(stderr)) {
-		if norm := normalizeText(l); norm != "" && !harmless().MatchString(norm) {
+		if norm := normalizeText(l); norm != "" && !harmless.Get().MatchString(norm) {
 			kept = append(kept, strings.TrimRight(l, "\r\n"))
 		}
 	}
@@ -149,7 +144,7 @@ var (
 // harmless are lines that successful runs print too, and lines about another
 // principal than the model provider (error-texts: rows 7, 11, 77 and "Benign
 // stderr seen in successful runs").
-var harmless = lazily(`reading (?:additional input|prompt) from stdin` +
+var harmless = lazyregexp.New(`reading (?:additional input|prompt) from stdin` +
 	`|failed to load skill|model metadata for|loaded cached credentials|mcp issues detected|codex_models_manager|failed to refresh available models` +
 	`|for server \S+.{0,40}oauth|oauth tokens for server|\bmcp\b.{0,80}(?:auth|token)` +
 	`|web sessions require authentication|telemetry|could not update path` +
@@ -158,9 +153,9 @@ var harmless = lazily(`reading (?:additional input|prompt) from stdin` +
 
 // request is the echo of a request in a log line; its words are the prompt's
 // (case 101).
-var request = lazily(`"?(?:requestbodyvalues|messages)"?:\s*[\[{].*?[\]}]+`)
+var request = lazyregexp.New(`"?(?:requestbodyvalues|messages)"?:\s*[\[{].*?[\]}]+`)
 
-func withoutRequest(norm string) string { return request().ReplaceAllString(norm, "") }
+func withoutRequest(norm string) string { return request.Get().ReplaceAllString(norm, "") }
 
 // normalizeText makes texts of different releases equal: lower case, one kind
 // of apostrophe (codex ≥0.155 and claude use U+2019), single spaces, no colours.

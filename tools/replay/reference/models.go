@@ -1,13 +1,14 @@
 package reference
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 )
 
 // modelID is a model as most CLIs list it: provider and name, nothing else on
 // the line but a mark in front.
-var modelID = regexp.MustCompile(`^(?:[*•-]\s+)?([A-Za-z0-9][\w.-]*/[\w.:@/-]+)$`)
+var modelID = lazyregexp.New(`^(?:[*•-]\s+)?([A-Za-z0-9][\w.-]*/[\w.:@/-]+)$`)
 
 // Models returns the models that a model probe listed, as provider/name in the
 // order of the list: the rows of a table with the columns provider and model
@@ -28,7 +29,7 @@ func Models(stdout string) []string {
 			out = append(out, cells[0]+"/"+cells[1])
 		default:
 			table = false
-			if m := modelID.FindStringSubmatch(line); m != nil {
+			if m := modelID.Get().FindStringSubmatch(line); m != nil {
 				out = append(out, m[1])
 			}
 		}

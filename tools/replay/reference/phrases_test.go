@@ -31,28 +31,28 @@ func TestNeededWords(t *testing.T) {
 // its bare expression, on texts put together from the rows' own words.
 func TestPhrasesFindWhatTheExpressionFinds(t *testing.T) {
 	parts := []string{" ", " ", ":", "\"", "(", "=", ".", "'", "<text:1>", "a", "http", "status code", "error", "401", "403", "429", "500", "529", "1m", "exit"}
-	for i := range texts {
-		for _, w := range texts[i].pattern().words {
+	for i := range texts() {
+		for _, w := range texts()[i].pattern().words {
 			parts = append(parts, w)
 			parts = append(parts, strings.Fields(w)...)
 		}
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 8).Draw(rt, "parts"), rapid.SampledFrom([]string{"", " "}).Draw(rt, "between"))
-		for i := range texts {
-			p := texts[i].pattern()
+		for i := range texts() {
+			p := texts()[i].pattern()
 			if got, want := p.find(text), p.expr.FindStringIndex(text); !slices.Equal(got, want) {
 				rt.Fatalf("row %d finds %v in %q, its expression %v", i, got, text, want)
 			}
 		}
 	})
 	named := 0
-	for i := range texts {
-		if texts[i].pattern().words != nil {
+	for i := range texts() {
+		if texts()[i].pattern().words != nil {
 			named++
 		}
 	}
-	if named < len(texts)*9/10 {
-		t.Errorf("only %d of %d rows need a word: the others are slow", named, len(texts))
+	if named < len(texts())*9/10 {
+		t.Errorf("only %d of %d rows need a word: the others are slow", named, len(texts()))
 	}
 }

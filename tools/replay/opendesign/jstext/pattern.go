@@ -38,6 +38,7 @@ func (t Text) Has(literal string) bool { return strings.Contains(string(t), lite
 // regular-expression engine.
 type Patterns struct {
 	source []string
+	words  bool // a word boundary stands on both sides of each
 	once   sync.Once
 	alts   []alternative
 }
@@ -53,16 +54,7 @@ type alternative struct {
 func Any(alternatives ...string) *Patterns { return &Patterns{source: alternatives} }
 
 // Words is Any with a word boundary on both sides of every alternative.
-func Words(alternatives ...string) *Patterns {
-	p := &Patterns{source: make([]string, len(alternatives))}
-	for i, a := range alternatives {
-		p.source[i] = `\b(?:` + a + `)\b`
-		if isPlain(a) {
-			p.source[i] = `\b` + a + `\b`
-		}
-	}
-	return p
-}
+func Words(alternatives ...string) *Patterns { return &Patterns{source: alternatives, words: true} }
 
 // Match reports whether any alternative matches anywhere in t.
 func (p *Patterns) Match(t Text) bool {
@@ -79,6 +71,11 @@ func isPlain(s string) bool { return !strings.ContainsAny(s, `\.+*?()|[]{}^$`) }
 
 func (p *Patterns) compile() {
 	for _, s := range p.source {
+		if p.words && isPlain(s) {
+			s = `\b` + s + `\b`
+		} else if p.words {
+			s = `\b(?:` + s + `)\b`
+		}
 		var a alternative
 		rest, start := strings.CutPrefix(s, `\b`)
 		plain, finish := strings.CutSuffix(rest, `\b`)
@@ -196,6 +193,9 @@ func translate(s string) string {
 	return out.String()
 }
 
-// Regexp compiles a JavaScript expression that is searched in Text: \s and the
-// dot mean what they mean there. A faulty one panics.
-func Regexp(pattern string) *regexp.Regexp { return regexp.MustCompile(translate(pattern)) }
+// Regexp is a JavaScript expression that is searched in Text: \s and the dot
+// mean what they mean there. It is compiled on first use; a faulty one panics
+// then.
+func Regexp(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(translate(pattern)) })
+}

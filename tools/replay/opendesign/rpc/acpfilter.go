@@ -20,7 +20,7 @@ type filter struct {
 
 // tags are the blocks that a filter drops. Expressions search folded text.
 type tags struct {
-	open, shut *regexp.Regexp
+	open, shut func() *regexp.Regexp
 	// names are the tags' names without white space and marks; begin and end
 	// are the marks that may stand in an unfinished opening or closing tag.
 	openNames, shutNames []string
@@ -56,7 +56,7 @@ func (f *filter) strip(t *tags, text string) string {
 		if f.inside {
 			re = t.shut
 		}
-		tag := re.FindStringIndex(string(jstext.Fold(text)))
+		tag := re().FindStringIndex(string(jstext.Fold(text)))
 		switch {
 		case tag == nil && f.inside:
 			at := unfinishedTag(text, t.shutNames, t.end)

@@ -126,7 +126,7 @@ var plainName = jstext.Regexp(`^[A-Za-z][A-Za-z0-9_.-]*$`)
 // custom returns a name that an agent gave if it looks like one of a tool, not
 // like a path or prose, and does not pretend to be a shell.
 func custom(name string) string {
-	if len(name) > 64 || !plainName.MatchString(name) || runsCommands(name) {
+	if len(name) > 64 || !plainName().MatchString(name) || runsCommands(name) {
 		return toolOther
 	}
 	return name
@@ -146,8 +146,8 @@ var (
 // as a tool.
 func isThought(u rawjson.Value) bool {
 	return kindNames[kindOf(u)] == "Think" ||
-		thoughtName.MatchString(string(jstext.Fold(trimmed(u.Get("name"))))) ||
-		thoughtTitle.MatchString(string(jstext.Fold(trimmed(u.Get("title")))))
+		thoughtName().MatchString(string(jstext.Fold(trimmed(u.Get("name"))))) ||
+		thoughtTitle().MatchString(string(jstext.Fold(trimmed(u.Get("title")))))
 }
 
 // Ranks of the places that name a tool's file: a later frame changes the path
@@ -174,7 +174,7 @@ func filePath(u rawjson.Value) (path string, rank int) {
 			return p, rankInput
 		}
 	}
-	if p := pathInTitle.FindString(u.Get("title").Str()); p != "" && looksLikePath(p) {
+	if p := pathInTitle().FindString(u.Get("title").Str()); p != "" && looksLikePath(p) {
 		return p, rankTitle
 	}
 	return "", 0

@@ -93,7 +93,7 @@ func (t *textStream) withoutArtifacts(out *actions, added, text string, snapshot
 	quiet := !was && !pending && !open
 	prose := quiet && stripped == text
 	keep := quiet && !snapshot &&
-		(prose || !t.write.afterText && t.write.prose && !artifactEcho.MatchString(string(jstext.Fold(text))))
+		(prose || !t.write.afterText && t.write.prose && !artifactEcho().MatchString(string(jstext.Fold(text))))
 	if keep {
 		t.show(out, text)
 	} else {
