@@ -65,6 +65,7 @@ know (not installed, not captured); 4 redaction refused; 5 it waits for an answe
 	}
 	fl := c.Flags()
 	fl.StringSliceVar(&f.probes, "probe", []string{"basic"}, "probe ids, or basic, or all")
+	_ = c.RegisterFlagCompletionFunc("probe", a.completeProbes)
 	fl.StringVar(&f.profile, "profile", "", "only this way to start the CLI, such as production, compatible or acp (default: all)")
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each probe runs")
 	fl.StringVar(&f.bin, "bin", "", "capture this installed program instead of a release")

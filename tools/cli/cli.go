@@ -183,6 +183,7 @@ func shortened(s string) string {
 	return strings.ToValidUTF8(s[:most-end], "") + " … " + strings.ToValidUTF8(s[len(s)-end:], "")
 }
 
+// rootCommand is the tree of commands, or of it what the arguments need.
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "agent-contracts",
@@ -216,7 +217,7 @@ Start with:  agent-contracts capture codex`,
 		return c.Help()
 	}
 	root.Args = cobra.ArbitraryArgs
-	root.AddCommand(a.commands()...)
+	root.AddCommand(a.named(a.env.Args)...)
 	a.strictHelp(root)
 	return root
 }

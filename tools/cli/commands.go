@@ -12,55 +12,72 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
-// commands returns every command below the root, in the order of DESIGN
-// section 6.
-func (a *app) commands() []*cobra.Command {
-	captureCmd := a.captureCommand()
-	_ = captureCmd.RegisterFlagCompletionFunc("probe", a.completeProbes)
-	return []*cobra.Command{
-		captureCmd,
-		a.synthesizeCommand(),
-		a.redactCommand(),
-		a.normalizeCommand(),
-		a.compareCommand(),
-		a.detachable(a.replayCommand(), jobs.KindReplay, onlyRuns),
-		a.playCommand(),
-		a.recordCommand(),
-		a.classifyCommand(),
-		a.errorCasesCommand(),
-		a.detachable(a.bisectCommand(), jobs.KindBisect, a.knownAgents),
-		a.validateCommand(),
-		a.matrixCommand(),
-		a.canIUseCommand(),
-		a.compatibilityCommand(),
-		a.doctorCommand(),
-		a.detachable(a.discoverCommand(), jobs.KindDiscover, a.knownAgents),
-		a.planCommand(),
-		a.campaignCommand(),
-		a.sourceScanCommand(),
-		a.mergeStepCommand(),
-		a.healthCommand(),
-		a.correctCommand(),
-		a.reportCommand(),
-		a.reviewCommand(),
-		a.promoteCommand(),
-		a.withdrawCommand(),
-		a.submitCommand(),
-		a.acceptCommand(),
-		a.evidenceCommand(),
-		a.publishCommand(),
-		a.serveCommand(),
-		a.siteCommand(),
-		a.initCommand(),
-		a.checkRecordingsCommand(),
-		a.manCommand(),
-		a.explainCommand(),
-		a.cacheCommand(),
-		a.handshakeCommand(),
-		a.jobCommand(),
-		a.mcpCommand(),
-		a.conformanceCommand(),
+// command is a command below the root before it is made.
+type command struct {
+	name string
+	make func() *cobra.Command
+}
+
+// commands has every command below the root, in the order of DESIGN section 6.
+func (a *app) commands() []command {
+	return []command{
+		{"capture", a.captureCommand},
+		{"synthesize", a.synthesizeCommand},
+		{"redact", a.redactCommand},
+		{"normalize", a.normalizeCommand},
+		{"compare", a.compareCommand},
+		{"replay", func() *cobra.Command { return a.detachable(a.replayCommand(), jobs.KindReplay, onlyRuns) }},
+		{"play", a.playCommand},
+		{"record", a.recordCommand},
+		{"classify", a.classifyCommand},
+		{"errors", a.errorCasesCommand},
+		{"bisect", func() *cobra.Command { return a.detachable(a.bisectCommand(), jobs.KindBisect, a.knownAgents) }},
+		{"validate", a.validateCommand},
+		{"matrix", a.matrixCommand},
+		{"can-i-use", a.canIUseCommand},
+		{"compatibility", a.compatibilityCommand},
+		{"doctor", a.doctorCommand},
+		{"discover", func() *cobra.Command { return a.detachable(a.discoverCommand(), jobs.KindDiscover, a.knownAgents) }},
+		{"plan", a.planCommand},
+		{"campaign", a.campaignCommand},
+		{"source-scan", a.sourceScanCommand},
+		{"merge-step", a.mergeStepCommand},
+		{"health", a.healthCommand},
+		{"correct", a.correctCommand},
+		{"report", a.reportCommand},
+		{"review", a.reviewCommand},
+		{"promote", a.promoteCommand},
+		{"withdraw", a.withdrawCommand},
+		{"submit", a.submitCommand},
+		{"accept", a.acceptCommand},
+		{"evidence", a.evidenceCommand},
+		{"publish", a.publishCommand},
+		{"serve", a.serveCommand},
+		{"site", a.siteCommand},
+		{"init", a.initCommand},
+		{"check-recordings", a.checkRecordingsCommand},
+		{"man", a.manCommand},
+		{"explain", a.explainCommand},
+		{"cache", a.cacheCommand},
+		{"handshake", a.handshakeCommand},
+		{"job", a.jobCommand},
+		{"mcp", a.mcpCommand},
+		{"conformance", a.conformanceCommand},
 	}
+}
+
+// named makes the command that the arguments begin with, or all: those of a call
+// that names none there, and those that a help text or a suggestion lists.
+func (a *app) named(args []string) (out []*cobra.Command) {
+	for _, c := range a.commands() {
+		if len(args) > 0 && args[0] == c.name {
+			return []*cobra.Command{c.make()}
+		}
+	}
+	for _, c := range a.commands() {
+		out = append(out, c.make())
+	}
+	return out
 }
 
 // strictHelp makes cobra's own commands refuse a word that they do not know;
