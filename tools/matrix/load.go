@@ -1,11 +1,8 @@
 package matrix
 
 import (
-	"bytes"
-
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
-	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
 // LoadIndex reads the committed matrix of a registry, or of the one in the
@@ -45,24 +42,14 @@ func LoadIndexOf(reg *store.Registry, agent string) (*Index, error) {
 // readListed decodes a file with a list called agents into v, leaving out those
 // whose member key is not agent.
 func readListed(reg *store.Registry, rel, key, agent string, v any) error {
-	b, err := reg.ReadFile(rel)
+	f, err := reg.FS().Open(rel)
 	if err != nil {
 		return err
 	}
-	root, err := rawjson.Parse(b)
+	defer f.Close()
+	b, err := listed(f, key, agent)
 	if err != nil {
 		return err
 	}
-	list := root.Get("agents")
-	start, end := list.Range()
-	if list.Kind() != rawjson.Array {
-		return store.Decode(rel, b, v)
-	}
-	var kept [][]byte
-	for a := range list.Children() {
-		if a.Get(key).IsStr(agent) {
-			kept = append(kept, a.Raw())
-		}
-	}
-	return store.Decode(rel, bytes.Join([][]byte{b[:start+1], bytes.Join(kept, []byte{','}), b[end-1:]}, nil), v)
+	return store.Decode(rel, b, v)
 }
