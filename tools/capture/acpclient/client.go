@@ -162,11 +162,15 @@ func (c *Client) answered(v rawjson.Value) {
 		return
 	}
 	delete(c.pending, key)
-	if v.Get("error").Exists() {
-		c.failed(method, v.Get("error"))
+	result, e := v.Get("result"), v.Get("error")
+	switch { // an error that is null is none: some agents send both members
+	case e.Exists() && e.Kind() != rawjson.Null:
+		c.failed(method, e)
+		return
+	case !result.Exists():
+		c.fail("the agent's answer has neither a result nor an error")
 		return
 	}
-	result := v.Get("result")
 	switch method {
 	case "initialize":
 		if n := result.Get("protocolVersion"); n.Kind() != rawjson.Number || n.Float() != ProtocolVersion {

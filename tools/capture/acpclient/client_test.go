@@ -74,6 +74,31 @@ func TestRequestsAreAnswered(t *testing.T) {
 	}
 }
 
+// Answers that are spelt in other ways than the protocol's own.
+func TestAnswersAreTakenForWhatTheySay(t *testing.T) {
+	refused := `{"message":"the agent's answer has neither a result nor an error"}` + "\n" + string(rpc.EndStdin)
+	for _, tt := range []struct {
+		name, answer, want string
+	}{
+		{"an error that is null", `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"},"error":null}`, string(rpc.EndStdin)},
+		{"an error beside a result", `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"},"error":{"code":-1,"message":"no"}}`, `{"message":"no"}` + "\n" + string(rpc.EndStdin)},
+		{"neither", `{"jsonrpc":"2.0","id":3}`, refused},
+		{"an error that is null, and no result", `{"jsonrpc":"2.0","id":3,"error":null}`, refused},
+		{"an id of another type", `{"jsonrpc":"2.0","id":"3","result":{"stopReason":"end_turn"}}`, ""},
+		{"an answer to a former request", `{"jsonrpc":"2.0","id":2,"result":{"sessionId":"T"}}`, ""},
+		{"no id", `{"jsonrpc":"2.0","result":{"stopReason":"end_turn"}}`, ""},
+		{"a batch", `[{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}]`, ""},
+		{"a request with the id of ours", `{"jsonrpc":"2.0","id":3,"method":"terminal/kill","params":{}}`, `{"jsonrpc":"2.0","id":3,"result":{}}`},
+		{"an option without an id", `{"jsonrpc":"2.0","id":null,"method":"session/request_permission","params":{"options":[{"kind":"allow_once"}]}}`, `{"jsonrpc":"2.0","id":null,"result":{"outcome":{"outcome":"cancelled"}}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := sent(prompted(Options{}).Message(tt.answer)); got != tt.want {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
 func TestPermission(t *testing.T) {
 	for policy, want := range map[contract.ClientPermission]string{
 		"":                        `{"jsonrpc":"2.0","id":"q","result":{"outcome":{"outcome":"selected","optionId":"y"}}}`,

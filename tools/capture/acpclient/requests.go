@@ -84,7 +84,7 @@ func questionOf(id event.Value, params rawjson.Value) Question {
 }
 
 // permission chooses an option by its kind; a kind that the protocol does not
-// have is never chosen (case 065). A refusal is an option too: "cancelled" is
+// have (case 065) and an option without an id are never chosen. A refusal is an option too: "cancelled" is
 // for a turn that was cancelled.
 func (c *Client) permission(id event.Value, params rawjson.Value) {
 	options := params.Get("options")
@@ -111,7 +111,7 @@ func (c *Client) permission(id event.Value, params rawjson.Value) {
 	}
 	for _, kind := range kinds {
 		for o := range options.Children() {
-			if o.Get("kind").IsStr(kind) {
+			if o.Get("kind").IsStr(kind) && o.Get("optionId").Kind() == rawjson.String {
 				c.answer(id, outcome("selected", event.Of(o.Get("optionId"))))
 				return
 			}
