@@ -54,7 +54,7 @@ func newRPC(l *agents.Launch, job *cellJob, ws *workspace, resume string) (harne
 		s.session = acpclient.New(acpclient.Options{
 			Cwd: ws.cwd, Prompt: probe.Prompt, Load: resume, Mode: l.SessionMode, Model: l.SessionModel, AuthMethod: l.AuthMethod,
 			Permission: client.Permission, Ask: job.permission(client.Permission, ws), Files: ws,
-			MCPServers: opts.MCPServers, Attach: probe.attachments(ws), Close: client.CloseSession,
+			MCPServers: opts.MCPServers, Attach: probe.attachments(ws), Close: client.CloseSession, Resume: client.ResumeSession,
 		})
 	default:
 		s.session = rpc.NewACP(opts)

@@ -305,12 +305,12 @@ var ToldProbes = []string{
 	"permission-request", "permission-rejected", "permission-cancelled",
 	"rpc-cancel", "rpc-cancel-text", "rpc-cancel-early", "rpc-cancel-late",
 	"acp-handshake-failure", "acp-handshake-invalid", "acp-handshake-garbage",
-	"acp-session-setup",
+	"acp-session-setup", "acp-session-resume",
 }
 
 // ResumeProbes are the probes whose run takes up a session: one that a run
 // before it left, or one that nobody knows.
-var ResumeProbes = []string{"resume-session", "resume-missing"}
+var ResumeProbes = []string{"resume-session", "resume-missing", "acp-session-resume"}
 
 // FirstRun is the name under which a launch says how the first run of a probe
 // with EnvPolicy.Before is started, where that is not as usual.

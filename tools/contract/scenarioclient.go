@@ -16,6 +16,9 @@ type ScenarioClient struct {
 	Attach []string `json:"attach,omitempty"`
 	// CloseSession ends a strict client's session by a request of its own.
 	CloseSession bool `json:"close_session,omitempty"`
+	// ResumeSession has a strict client ask which sessions there are, and take
+	// its one up without hearing again what was said in it.
+	ResumeSession bool `json:"resume_session,omitempty"`
 }
 
 // ClientPermission is an answer to a permission question.

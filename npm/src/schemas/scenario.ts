@@ -150,6 +150,10 @@ export interface Scenario {
      * The strict client closes the session after the turn, where the agent has that.
      */
     close_session?: boolean;
+    /**
+     * The strict client asks which sessions there are, and takes up the one of the run before with session/resume, each where the agent has that; without it the session is loaded, and its history with it.
+     */
+    resume_session?: boolean;
   };
   fault?: Fault;
   /**

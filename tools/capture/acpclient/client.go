@@ -21,6 +21,12 @@ import (
 // ProtocolVersion is the version of ACP that the client speaks.
 const ProtocolVersion = 1
 
+// Methods of agents that keep their sessions.
+const (
+	methodList   = "session/list"
+	methodResume = "session/resume"
+)
+
 // exitGrace is how long an agent has to exit after the end of its stdin.
 const exitGrace = 5 * time.Second
 
@@ -37,6 +43,9 @@ type Options struct {
 	Prompt string
 	// Load is the session to continue, "" for a new one.
 	Load string
+	// Resume asks which sessions there are, and continues Load without its
+	// history, each where the agent has that.
+	Resume bool
 	// Mode is the session mode to ask for, "" for the agent's own.
 	Mode string
 	// Model is the model to select, "" for the agent's own. One that the agent
@@ -179,8 +188,10 @@ func (c *Client) answered(v rawjson.Value) {
 		}
 		c.initialized(result)
 	case "authenticate":
+		c.list()
+	case methodList:
 		c.open()
-	case "session/new", "session/load":
+	case "session/new", "session/load", methodResume:
 		c.opened(result)
 	case "session/set_mode":
 		c.selectModel()
@@ -200,25 +211,40 @@ func (c *Client) initialized(result rawjson.Value) {
 		c.extra("authenticate", "authenticate", text("methodId", c.opts.AuthMethod))
 		return
 	}
-	c.open()
+	c.list()
+}
+
+// list asks which sessions there are. What the answer says does not count: the
+// session to take up is known.
+func (c *Client) list() {
+	if !c.opts.Resume || !c.takes.list {
+		c.open()
+		return
+	}
+	c.extra(methodList, methodList, text("cwd", c.opts.Cwd))
 }
 
 func (c *Client) open() {
-	method, fields := "session/new", []event.Field{text("cwd", c.opts.Cwd), event.F("mcpServers", rpc.Servers(c.opts.MCPServers, false))}
-	if c.opts.Load != "" {
-		if !c.takes.load {
-			c.fail("the agent does not load sessions")
-			return
-		}
-		method, fields = "session/load", append([]event.Field{text("sessionId", c.opts.Load)}, fields...)
+	fields := []event.Field{text("cwd", c.opts.Cwd), event.F("mcpServers", rpc.Servers(c.opts.MCPServers, false))}
+	if c.opts.Load == "" {
+		c.request("session/new", fields...)
+		return
 	}
-	c.request(method, fields...)
+	fields = append([]event.Field{text("sessionId", c.opts.Load)}, fields...)
+	switch {
+	case c.opts.Resume && c.takes.resume:
+		c.request(methodResume, fields...)
+	case c.takes.load:
+		c.request("session/load", fields...)
+	default:
+		c.fail("the agent does not load sessions")
+	}
 }
 
 func (c *Client) opened(result rawjson.Value) {
 	c.sessionID = result.Get("sessionId").Str()
 	if c.sessionID == "" {
-		c.sessionID = c.opts.Load // the answer to session/load need not repeat it
+		c.sessionID = c.opts.Load // the answer need not repeat it
 	}
 	if c.sessionID == "" {
 		c.fail("the agent gave no session id")
@@ -240,10 +266,12 @@ func (c *Client) prompt() {
 	c.request("session/prompt", text("sessionId", c.sessionID), event.F("prompt", event.Array(parts...)))
 }
 
-// failed handles an error answer: a mode or a model may be refused, and a
+// failed handles an error answer: a list, a mode or a model may be refused, and a
 // session that cannot be closed is over all the same.
 func (c *Client) failed(method string, e rawjson.Value) {
 	switch method {
+	case methodList:
+		c.open()
 	case "session/set_mode":
 		c.selectModel()
 	case setOption, setModel:

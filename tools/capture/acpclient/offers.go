@@ -20,14 +20,14 @@ const (
 // capabilities are what the agent says that it can do (schema:
 // AgentCapabilities). What it leaves out it cannot.
 type capabilities struct {
-	load, close, image, embed bool
+	load, resume, list, close, image, embed bool
 }
 
 func capabilitiesOf(v rawjson.Value) capabilities {
-	prompt := v.Get("promptCapabilities")
+	prompt, session := v.Get("promptCapabilities"), v.Get("sessionCapabilities")
+	has := func(name string) bool { return session.Get(name).Kind() == rawjson.Object }
 	return capabilities{
-		load:  v.Get("loadSession").Bool(),
-		close: v.At("sessionCapabilities", "close").Kind() == rawjson.Object,
+		load: v.Get("loadSession").Bool(), resume: has("resume"), list: has("list"), close: has("close"),
 		image: prompt.Get("image").Bool(), embed: prompt.Get("embeddedContext").Bool(),
 	}
 }

@@ -112,6 +112,37 @@ func TestLoadAndClose(t *testing.T) {
 	}
 }
 
+func TestResume(t *testing.T) {
+	keeps := func(capabilities string) string {
+		return `{"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{` + capabilities + `}}}}`
+	}
+	const list = `{"jsonrpc":"2.0","id":"session/list","method":"session/list","params":{"cwd":"/w"}}`
+	request := func(method string) string {
+		return `{"jsonrpc":"2.0","id":2,"method":"` + method + `","params":{"sessionId":"old","cwd":"/w","mcpServers":[]}}`
+	}
+	o := Options{Cwd: "/w", Prompt: "P", Load: "old", Resume: true}
+	for _, tt := range []struct {
+		name     string
+		messages []string
+		want     string
+	}{
+		{"both", []string{keeps(`"list":{},"resume":{}`)}, list},
+		{"a list", []string{keeps(`"list":{},"resume":{}`), `{"id":"session/list","result":{"sessions":[]}}`}, request("session/resume")},
+		{"a list that is refused", []string{keeps(`"list":{},"resume":{}`), `{"id":"session/list","error":{"code":-32603,"message":"no"}}`}, request("session/resume")},
+		{"no list", []string{keeps(`"resume":{}`)}, request("session/resume")},
+		{"a list alone", []string{keeps(`"list":{}`), `{"id":"session/list","result":{}}`}, request("session/load")},
+		{"neither", []string{keeps("")}, request("session/load")},
+		{"an answer without an id", []string{keeps(`"resume":{}`), `{"id":2,"result":{}}`}, `{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"old","prompt":[{"type":"text","text":"P"}]}}`},
+	} {
+		if _, got := talk(o, tt.messages...); got != tt.want {
+			t.Errorf("%s: got %s", tt.name, got)
+		}
+	}
+	if _, got := talk(Options{Cwd: "/w", Load: "old"}, keeps(`"list":{},"resume":{}`)); got != request("session/load") {
+		t.Errorf("a client that is to load: got %s", got)
+	}
+}
+
 // The client says what it waited for when nothing came any more.
 func TestTimeout(t *testing.T) {
 	for _, tt := range []struct {

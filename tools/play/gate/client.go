@@ -21,6 +21,7 @@ type told struct {
 	auth        string // the method by which it authenticated
 	attach      []acpclient.Attachment
 	close       bool   // it closed the session
+	resume      bool   // it asked for the sessions, or took one up without its history
 	hello       []byte // its first lines, if they are not what a client sends
 	cancelAfter int    // -1: it did not cancel
 	files       files  // for each file request of the agent: what it got
@@ -82,6 +83,10 @@ func (c *told) frame(v rawjson.Value, said int) {
 		}
 	case rpc.StageLoad:
 		c.opts.ResumeSessionID = params.Get("sessionId").Str()
+	case "session/list":
+		c.resume = true
+	case "session/resume":
+		c.resume, c.opts.ResumeSessionID = true, params.Get("sessionId").Str()
 	case rpc.StageSetModel:
 		c.opts.Model = params.Get("modelId").Str()
 	case rpc.StageSetOption:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -62,6 +63,22 @@ func (f *fixture) run(ctx context.Context, families *contract.Families) (Row, er
 		return row, err
 	}
 	f.mode = rec.Stdin
+	row, err = f.attempt(ctx, row)
+	if err == nil && row.Status == StatusDiffers && f.stalls() {
+		// A loaded machine may not even have started the child in that time.
+		f.opts.Silence *= patience
+		row.Status, row.Findings = StatusOK, nil
+		row, err = f.attempt(ctx, row)
+	}
+	return row, err
+}
+
+// patience is how many times longer a child that stalls is given the second
+// time.
+const patience = 6
+
+// attempt plays the fixture once and judges the run.
+func (f *fixture) attempt(ctx context.Context, row Row) (Row, error) {
 	live, err := f.live(ctx)
 	if err != nil {
 		return row, err
@@ -71,6 +88,13 @@ func (f *fixture) run(ctx context.Context, families *contract.Families) (Row, er
 		row.Status = StatusDiffers
 	}
 	return row, nil
+}
+
+// stalls says that the end of the run is a matter of this machine's clock.
+func (f *fixture) stalls() bool {
+	return slices.ContainsFunc(f.want.Records, func(r transcript.Record) bool {
+		return r.Reason == transcript.ReasonIdleTimeout || r.Reason == transcript.ReasonWallTimeout
+	})
 }
 
 // live plays the fixture once in the harness.

@@ -165,7 +165,7 @@ func newHost(t *transcript.Transcript, mode contract.StdinMode, d *contract.Dial
 		case told.strict:
 			c.session = acpclient.New(acpclient.Options{
 				Cwd: told.opts.Cwd, Prompt: told.opts.Prompt, Load: told.opts.ResumeSessionID, Mode: told.mode,
-				Model: told.opts.Model, AuthMethod: told.auth, Attach: told.attach, Close: told.close,
+				Model: told.opts.Model, AuthMethod: told.auth, Attach: told.attach, Close: told.close, Resume: told.resume,
 				MCPServers: told.opts.MCPServers, Permission: asked, Files: &told.files,
 			})
 		default:
