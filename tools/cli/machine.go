@@ -253,7 +253,7 @@ func (a *app) machineMode(c *cobra.Command) {
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Annotations[noMachine] != "" {
-			return machine.Errorf(machine.InvalidInput, "%s has no machine result: %s", c.CommandPath(), c.Annotations[noMachine])
+			return &Exit{Code: ExitUsage, Err: machine.Errorf(machine.InvalidInput, "%s has no machine result: %s", c.CommandPath(), c.Annotations[noMachine])}
 		}
 		if err := chooseJSON(c); err != nil {
 			return err

@@ -83,9 +83,12 @@ func TestEveryCommandHasAnEnvelope(t *testing.T) {
 				t.Errorf("an unknown flag: %+v", e.Error)
 			}
 			if c.Annotations[noMachine] != "" {
-				e := envelopeOf(t, testEnv(t, "", append(slices.Clone(words), "--machine", "x")...))
-				if e.OK || e.Error.Kind != machine.InvalidInput {
+				env := testEnv(t, "", append(slices.Clone(words), "--machine", "x")...)
+				if e := envelopeOf(t, env); e.OK || e.Error.Kind != machine.InvalidInput {
 					t.Errorf("a command without a machine result: %+v", e)
+				}
+				if said := env.Stderr.(*bytes.Buffer).String(); strings.Contains(said, "our bug") {
+					t.Errorf("a refusal is blamed on us: %s", said)
 				}
 				return
 			}
