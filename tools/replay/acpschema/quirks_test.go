@@ -57,7 +57,7 @@ func find(t *testing.T, agent, version, probe, profile string) *captured {
 		}
 		return c
 	}
-	t.Skipf("no capture yet, profile %s: agent-contracts capture %s@%s --probe %s", profile, agent, version, probe)
+	t.Fatalf("no capture, profile %s: agent-contracts capture %s@%s --probe %s", profile, agent, version, probe)
 	return nil
 }
 
@@ -112,7 +112,7 @@ func TestQuirks(t *testing.T) {
 		{"a release that wants a login, whatever provider is set", "kimi", "0.10.0", "chat-text-success", "production", wantsLogin},
 		{"a release that wants a login, whatever provider is set", "copilot", "1.0.24", "chat-text-success", "acp", wantsLogin},
 		{"no credential is a failed session", "gemini", "0.61.0", "auth-missing", "acp", wantsLogin},
-		{"no credential is a failed session", "codex-acp", "2.6.0", "auth-missing", "acp", wantsLogin},
+		{"an error as a message, and the turn ends well", "codex-acp", "2.6.0", "auth-missing", "acp", falseEnd},
 		{"a server of the client's is used", "claude-agent-acp", "0.101.0", "mcp-injection", "acp", usesServer},
 		{"a server of the client's is used", "claude-agent-acp", "0.60.0", "mcp-injection", "acp", usesServer},
 		{"a server of the client's is used", "qwen", "0.24.4", "mcp-injection", "acp", usesServer},
