@@ -160,7 +160,7 @@ func (r *run) resolve(g *group) {
 	c := firstByte(s)
 	edits, json := []edit(nil), false
 	if c == '{' || c == '[' {
-		edits, json = r.jsonEdits(s, 0, true)
+		edits, json = r.jsonEdits(s, 0, len(g.bounds) > 1) // what came in one piece is read as it is elsewhere
 		edits = lengthen(s, edits, g.bounds)
 	}
 	switch {
