@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -23,6 +25,39 @@ type machineRow struct {
 	text  bool  // it prints text
 }
 
+// ownJSON are the types that write their JSON themselves, which their Go form
+// does not tell.
+var ownJSON = map[reflect.Type]*jsonschema.Schema{
+	reflect.TypeFor[json.RawMessage]():  {},
+	reflect.TypeFor[contract.SeqItem](): {Types: []string{"integer", "array", "string"}},
+	reflect.TypeFor[contract.Literal](): {Types: []string{"string", "number", "boolean", "null"}},
+	reflect.TypeFor[time.Time]():        {Type: "string"},
+}
+
+// spoken holds every type of a command's data that writes its own JSON against
+// ownJSON: the schema of another would say what nobody answers.
+func spoken(t *testing.T, path string, typ reflect.Type, seen map[reflect.Type]bool) {
+	t.Helper()
+	if seen[typ] || ownJSON[typ] != nil || typ.Kind() == reflect.Pointer && ownJSON[typ.Elem()] != nil {
+		return
+	}
+	seen[typ] = true
+	if typ.Implements(reflect.TypeFor[json.Marshaler]()) || typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		t.Errorf("%s answers with a %s, which writes its own JSON: ownJSON says how", path, typ)
+		return
+	}
+	switch typ.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		spoken(t, path, typ.Elem(), seen)
+	case reflect.Struct:
+		for i := range typ.NumField() {
+			if f := typ.Field(i); f.IsExported() && f.Tag.Get("json") != "-" {
+				spoken(t, path, f.Type, seen)
+			}
+		}
+	}
+}
+
 // dataSchema is the schema of a command's data.
 func dataSchema(t *testing.T, path string, row machineRow, types []reflect.Type) *jsonschema.Schema {
 	t.Helper()
@@ -31,10 +66,8 @@ func dataSchema(t *testing.T, path string, row machineRow, types []reflect.Type)
 		if slices.Contains(types[:i], typ) {
 			continue
 		}
-		s, err := jsonschema.ForType(typ, &jsonschema.ForOptions{IgnoreInvalidTypes: true, TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-			reflect.TypeFor[json.RawMessage]():  {},
-			reflect.TypeFor[contract.SeqItem](): {Types: []string{"integer", "array"}},
-		}})
+		spoken(t, path, typ, map[reflect.Type]bool{})
+		s, err := jsonschema.ForType(typ, &jsonschema.ForOptions{IgnoreInvalidTypes: true, TypeSchemas: ownJSON})
 		if err != nil {
 			t.Fatal(err)
 		}
