@@ -45,7 +45,8 @@ test("a bundle of one question holds no file access and no transcripts", async (
     bundle: true, write: false, format: "esm", platform: "browser", logLevel: "silent", treeShaking: true,
   });
   const text = bundled.outputFiles[0].text;
-  assert.ok(text.length < 150_000, `${text.length} bytes`);
+  const claims = readFileSync(join(root, "src/generated/compact.ts"), "utf8").length; // they grow with the registry, the code does not
+  assert.ok(text.length < claims + 20_000, `${text.length} bytes, ${claims} of them claims`);
   assert.ok(!/node:fs|InstrumentedChild|supportedShapes/.test(text));
 });
 
