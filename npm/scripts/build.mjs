@@ -63,7 +63,7 @@ const common = {
 // node a millisecond. The others share theirs.
 const daemon = { index: "src/index.ts", matrix: "src/compact.ts" };
 const others = { answers: "src/answers.ts", "verify-all": "src/verify-all.ts" };
-await build({ ...common, entryPoints: daemon, format: "esm", minifyWhitespace: true, minifySyntax: true });
+await build({ ...common, entryPoints: daemon, format: "esm", minify: true });
 await build({ ...common, entryPoints: { ...others, cli: "src/cli.ts" }, format: "esm", splitting: true, chunkNames: "shared-[hash]" });
 await build({
   ...common,
