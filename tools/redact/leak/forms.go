@@ -90,9 +90,8 @@ func lowerHex(s string) bool {
 	return true
 }
 
-// mixed says that a value does not look like a word of prose.
-func mixed(s string) bool {
-	var upper, lower, digit, other bool
+// bytesOf says which kinds of bytes s has.
+func bytesOf(s string) (upper, lower, digit, other bool) {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= 'A' && c <= 'Z':
@@ -105,6 +104,12 @@ func mixed(s string) bool {
 			other = true
 		}
 	}
+	return
+}
+
+// mixed says that a value does not look like a word of prose.
+func mixed(s string) bool {
+	upper, lower, digit, other := bytesOf(s)
 	return notInert(s) && (digit && (lower || upper) || upper && lower && entropy(s) >= 3 || other && (lower || upper) && entropy(s) >= 3)
 }
 

@@ -211,24 +211,15 @@ func secretLike(v string) bool {
 // path says that a value that begins with a slash is a place of files: a key in
 // base64 has large and small letters and digits, and never a point.
 func path(v string) bool {
-	var upper, lower, digit bool
-	for i := range len(v) {
-		switch c := v[i]; {
-		case c >= 'A' && c <= 'Z':
-			upper = true
-		case c >= 'a' && c <= 'z':
-			lower = true
-		case isDigit(c):
-			digit = true
-		case c != '/' && c != '+' && c != '=':
-			return true
-		}
-	}
-	return !upper || !lower || !digit
+	upper, lower, digit, other := bytesOf(strings.NewReplacer("/", "", "+", "", "=", "").Replace(v))
+	return other || !upper || !lower || !digit
 }
 
 // bothCases says that v has large and small letters.
-func bothCases(v string) bool { return strings.ToUpper(v) != v && strings.ToLower(v) != v }
+func bothCases(v string) bool {
+	upper, lower, _, _ := bytesOf(v)
+	return upper && lower
+}
 
 // minLetters is the length from which letters alone are taken for a key.
 const minLetters = 16
