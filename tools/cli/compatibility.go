@@ -13,6 +13,7 @@ import (
 
 func (a *app) compatibilityCommand() *cobra.Command {
 	var probe, asJSON bool
+	var f format
 	c := &cobra.Command{
 		Use:   "compatibility [AGENT]...",
 		Short: "Classify the CLIs installed on this machine",
@@ -37,15 +38,19 @@ is not known, or it is not installed.`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check("text", "json"); err != nil {
+				return err
+			}
 			k, err := a.checker(probe)
 			if err != nil {
 				return err
 			}
-			return a.compatibility(c.Context(), k, args, asJSON)
+			return a.compatibility(c.Context(), k, args, asJSON || f == "json")
 		},
 	}
 	c.Flags().BoolVar(&probe, "probe", false, "run a local probe of the active shape, too")
-	c.Flags().BoolVar(&asJSON, "json", false, "print AgentCliCompatibilityResponse objects")
+	a.formatFlag(c, &f, "text", "json")
+	c.Flags().BoolVar(&asJSON, "json", false, "the same as --format json: print AgentCliCompatibilityResponse objects")
 	return c
 }
 
