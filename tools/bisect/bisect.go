@@ -5,6 +5,7 @@
 package bisect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -48,6 +49,8 @@ type Captured struct {
 	// Unavailable says why the release as a whole cannot be captured, "" if it
 	// can.
 	Unavailable Reason
+	// Problem is what the capture said about that.
+	Problem string
 	// Missing says why a track gave no observation.
 	Missing map[Track]Reason
 }
@@ -290,7 +293,7 @@ func (c *Captured) summary() string {
 	case c == nil:
 		return "stopped"
 	case c.Unavailable != "":
-		return "cannot be captured: " + string(c.Unavailable)
+		return fmt.Sprintf("cannot be captured (%s): %s", c.Unavailable, cmp.Or(c.Problem, c.Unavailable.Meaning()))
 	case len(c.Missing) > 0:
 		return fmt.Sprintf("%d observation(s), %d track(s) without one", len(c.Observed), len(c.Missing))
 	}

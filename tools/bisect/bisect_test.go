@@ -268,6 +268,26 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
+// A release that did not say which one it is may have met a busy machine: the
+// next attempt asks it again, and until then it is listed.
+func TestNoAnswerIsTriedAgain(t *testing.T) {
+	o, captured := options(t, "codex", text)
+	state := t.TempDir()
+	silent := o.History.Releases[len(o.History.Releases)-1]
+	captured.gone[silent] = ReasonNoAnswer
+	for range 2 {
+		captured.captured = nil
+		var err error
+		o.Failures, err = OpenFailures(state, o.Registry, "codex", time.Now)
+		must(t, err)
+		r, err := Run(t.Context(), o)
+		must(t, err)
+		if !slices.Contains(captured.captured, silent) || len(r.Unavailable) != 1 || r.Unavailable[0].Reason != ReasonNoAnswer {
+			t.Errorf("captured %v, unavailable are %v; want %s in both", captured.captured, r.Unavailable, silent)
+		}
+	}
+}
+
 // A capture that tells nothing about a track is not asked for again and again.
 func TestNoObservation(t *testing.T) {
 	o, captured := options(t, "codex", text)

@@ -20,7 +20,8 @@ const (
 	ReasonNotInstalled Reason = "not_installable"   // npm or the package is at fault
 	ReasonNoProgram    Reason = "no_program"        // the package has no program for this platform
 	ReasonIntegrity    Reason = "integrity"         // not what the package registry published
-	ReasonNoVersion    Reason = "other_version"     // it does not say that it is this release
+	ReasonNoVersion    Reason = "other_version"     // it says that it is another release
+	ReasonNoAnswer     Reason = "no_answer"         // it did not say which release it is
 	ReasonNotLaunched  Reason = "no_launch"         // no known way to start the release for this probe
 	ReasonRedaction    Reason = "redaction_refused" // the proof of the redaction did not hold
 	ReasonWaits        Reason = "awaiting_answer"   // a person has to answer a question first
@@ -36,7 +37,8 @@ var Reasons = []struct {
 	{ReasonNotInstalled, "npm could not install it"},
 	{ReasonNoProgram, "its package has no program for this platform"},
 	{ReasonIntegrity, "what was installed is not what the package registry published"},
-	{ReasonNoVersion, "the program does not say that it is this release"},
+	{ReasonNoVersion, "the program says that it is another release"},
+	{ReasonNoAnswer, "the program did not start, or did not say which release it is in time"},
 	{ReasonNotLaunched, "there is no known way to start it for the probe"},
 	{ReasonRedaction, "redaction was refused: the proof did not hold, so nothing is published"},
 	{ReasonWaits, "a person has to answer a question first (agent-contracts review list)"},
@@ -120,7 +122,7 @@ func (c *realCapturer) profile(ctx context.Context, version, profile string, tra
 		if why == "" || ctx.Err() != nil {
 			return err
 		}
-		out.Unavailable = why
+		out.Unavailable, out.Problem = why, err.Error()
 		return nil
 	}
 	for _, res := range report.Results {
@@ -154,7 +156,8 @@ func profiles(tracks []Track) []string {
 func unavailable(err error) Reason {
 	var unknown *capture.CannotKnowError
 	switch {
-	case errors.Is(err, install.ErrNetwork), errors.Is(err, install.ErrDiskFull), errors.Is(err, install.ErrNPMMissing), errors.Is(err, install.ErrCache):
+	case errors.Is(err, install.ErrNetwork), errors.Is(err, install.ErrDiskFull), errors.Is(err, install.ErrNPMMissing), errors.Is(err, install.ErrCache),
+		errors.Is(err, capture.ErrMachine):
 		return ""
 	case errors.Is(err, install.ErrNoSuchVersion):
 		return ReasonNotPublished
@@ -164,8 +167,12 @@ func unavailable(err error) Reason {
 		return ReasonIntegrity
 	case errors.Is(err, install.ErrNPM):
 		return ReasonNotInstalled
-	case errors.As(err, &unknown):
+	case errors.Is(err, capture.ErrOtherVersion):
 		return ReasonNoVersion
+	case errors.Is(err, capture.ErrNoAnswer):
+		return ReasonNoAnswer
+	case errors.As(err, &unknown):
+		return ReasonNothing
 	}
 	return ""
 }

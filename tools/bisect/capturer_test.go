@@ -22,7 +22,10 @@ func TestUnavailableReasons(t *testing.T) {
 		{install.ErrNPM, ReasonNotInstalled},
 		{install.ErrNoBinary, ReasonNoProgram},
 		{install.ErrIntegrity, ReasonIntegrity},
-		{&capture.CannotKnowError{What: "it says that it is version 2.0.0"}, ReasonNoVersion},
+		{&capture.CannotKnowError{What: "it says that it is version 2.0.0", About: capture.ErrOtherVersion}, ReasonNoVersion},
+		{&capture.CannotKnowError{What: "asking x for its version", Err: errors.New("no version"), About: capture.ErrNoAnswer}, ReasonNoAnswer},
+		{&capture.CannotKnowError{What: "asking x for its version", Err: errors.New("making a sandbox"), About: capture.ErrMachine}, ""},
+		{&capture.CannotKnowError{What: "x changed while it was captured"}, ReasonNothing},
 		{install.ErrNetwork, ""},
 		{install.ErrDiskFull, ""},
 		{install.ErrNPMMissing, ""},
@@ -38,7 +41,7 @@ func TestUnavailableReasons(t *testing.T) {
 
 func TestReasonsHaveMeanings(t *testing.T) {
 	for _, r := range []Reason{
-		ReasonNotPublished, ReasonNotInstalled, ReasonNoProgram, ReasonIntegrity, ReasonNoVersion,
+		ReasonNotPublished, ReasonNotInstalled, ReasonNoProgram, ReasonIntegrity, ReasonNoVersion, ReasonNoAnswer,
 		ReasonNotLaunched, ReasonRedaction, ReasonWaits, ReasonNothing,
 	} {
 		if r.Meaning() == string(r) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -62,6 +63,7 @@ func OpenFailures(stateDir string, reg *store.Registry, agent string, now func()
 	if json.Unmarshal(b, &f.list) != nil {
 		f.list = nil // what cannot be read is tried again
 	}
+	f.list = slices.DeleteFunc(f.list, func(x failure) bool { return x.Reason == ReasonNoAnswer }) // it may have been the machine
 	return f, nil
 }
 

@@ -243,24 +243,30 @@ func (t *turnScript) Output(s transcript.Stream, chunk []byte) []harness.Action 
 	return nil
 }
 
-// small runs a short command of the CLI and returns its stdout and stderr. It
-// is used for the help probe, whose output decides flags and is not recorded.
-// With a request the CLI is ended when it has answered a line.
-func (c *capturer) small(ctx context.Context, in *install.Installed, args []string, request string, timeout time.Duration) (stdout, stderr []byte, err error) {
+// answer is what a short command said, and how it ended.
+type answer struct {
+	stdout, stderr []byte
+	result         harness.Result
+}
+
+// small runs a short command of the CLI: the questions for its version and its
+// flags, which are not recorded. With a request the CLI is ended when it has
+// answered a line.
+func (c *capturer) small(ctx context.Context, in *install.Installed, args []string, request string, timeout time.Duration) (answer, error) {
 	return c.smallThen(ctx, in, args, request, timeout, nil)
 }
 
 // smallThen is small; then, if not nil, sees the folder that the command ran in
 // before that goes, and "{out}" in args is the folder out below it.
-func (c *capturer) smallThen(ctx context.Context, in *install.Installed, args []string, request string, timeout time.Duration, then func(cwd string) error) (stdout, stderr []byte, err error) {
+func (c *capturer) smallThen(ctx context.Context, in *install.Installed, args []string, request string, timeout time.Duration, then func(cwd string) error) (out answer, err error) {
 	ws, err := newWorkspace(c.opts.StateDir)
 	if err != nil {
-		return nil, nil, err
+		return out, err
 	}
 	defer func() { err = errors.Join(err, ws.remove()) }()
 	sandbox, err := harness.NewSandbox(ctx, harness.Options{})
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a sandbox: %w", err)
+		return out, fmt.Errorf("making a sandbox: %w", err)
 	}
 	defer func() { err = errors.Join(err, sandbox.Close()) }()
 	stdin, script := harness.Stdin{Mode: contract.StdinNone}, harness.Script(nil)
@@ -271,7 +277,7 @@ func (c *capturer) smallThen(ctx context.Context, in *install.Installed, args []
 	for _, arg := range args {
 		full = append(full, strings.ReplaceAll(arg, "{out}", filepath.Join(ws.cwd, "out")))
 	}
-	_, err = sandbox.Run(ctx, harness.Spec{
+	out.result, err = sandbox.Run(ctx, harness.Spec{
 		Path: in.Path, Args: full,
 		Env: []string{"HOME=" + ws.home, "TMPDIR=" + ws.tmp, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}, Dir: ws.cwd, UID: ws.uid, GID: ws.gid,
 		Stdin:  stdin,
@@ -279,16 +285,16 @@ func (c *capturer) smallThen(ctx context.Context, in *install.Installed, args []
 		Limits: harness.Limits{Wall: timeout, Bytes: 4 << 20},
 		Tap: func(s transcript.Stream, b []byte) {
 			if s == transcript.Stdout {
-				stdout = append(stdout, b...)
+				out.stdout = append(out.stdout, b...)
 			} else {
-				stderr = append(stderr, b...)
+				out.stderr = append(out.stderr, b...)
 			}
 		},
 	})
 	if err == nil && then != nil {
 		err = then(ws.cwd)
 	}
-	return stdout, stderr, err
+	return out, err
 }
 
 // oneLine ends a CLI that has answered a line.

@@ -30,7 +30,7 @@ const maxWritten = 64 << 20
 func AskInstalled(ctx context.Context, stateDir string, in *install.Installed, args []string, timeout time.Duration) (stdout, stderr []byte, files map[string][]byte, err error) {
 	c := &capturer{opts: Options{StateDir: stateDir, Now: time.Now}}
 	files = map[string][]byte{}
-	stdout, stderr, err = c.smallThen(ctx, in, args, "", timeout, func(cwd string) error {
+	said, err := c.smallThen(ctx, in, args, "", timeout, func(cwd string) error {
 		root, err := os.OpenRoot(cwd) // a link that the program left leads nowhere
 		if err != nil {
 			return err
@@ -53,5 +53,5 @@ func AskInstalled(ctx context.Context, stateDir string, in *install.Installed, a
 			return err
 		})
 	})
-	return stdout, stderr, files, err
+	return said.stdout, said.stderr, files, err
 }

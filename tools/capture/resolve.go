@@ -15,8 +15,10 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/harness"
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
 func loadAgents(reg *store.Registry) (*contract.AgentsFile, error) {
@@ -27,10 +29,22 @@ func loadAgents(reg *store.Registry) (*contract.AgentsFile, error) {
 	return agents.Read(bytes.NewReader(b), store.AgentsFile)
 }
 
+// What a CannotKnowError can be about, for errors.Is.
+var (
+	// ErrMachine: this machine could not run the program, whatever program it is.
+	ErrMachine = errors.New("this machine could not run the program")
+	// ErrNoAnswer: the program did not start, or did not say who it is in time.
+	ErrNoAnswer = errors.New("the program did not say which version it is")
+	// ErrOtherVersion: the program is another version, or another program.
+	ErrOtherVersion = errors.New("the program is another version")
+)
+
 // CannotKnowError says that a capture could not find anything out, and why.
 type CannotKnowError struct {
 	What string
 	Err  error
+	// About is one of the errors above, or nil.
+	About error
 }
 
 // Error implements error.
@@ -43,6 +57,9 @@ func (e *CannotKnowError) Error() string {
 
 // Unwrap returns the cause.
 func (e *CannotKnowError) Unwrap() error { return e.Err }
+
+// Is reports what the error is about.
+func (e *CannotKnowError) Is(target error) bool { return e.About != nil && target == e.About }
 
 // resolveVersion turns what the user asked for into an exact version.
 func resolveVersion(ctx context.Context, opts Options, a *contract.Agent, t Target) (string, []string, error) {
@@ -131,7 +148,7 @@ func (c *capturer) identify(ctx context.Context, a *contract.Agent, in *install.
 		return nil, err
 	}
 	if v.Token != cells[0].Version {
-		return nil, &CannotKnowError{What: fmt.Sprintf("%s says that it is version %s, not %s", in.Source, v.Token, cells[0].Version)}
+		return nil, &CannotKnowError{What: fmt.Sprintf("%s says that it is version %s, not %s", in.Source, v.Token, cells[0].Version), About: ErrOtherVersion}
 	}
 	info := &versionInfo{Version: v, Installed: in, Help: map[string][]byte{}, program: program}
 	for _, cell := range cells {
@@ -143,31 +160,40 @@ func (c *capturer) identify(ctx context.Context, a *contract.Agent, in *install.
 			continue
 		}
 		c.tell("asking for its flags")
-		stdout, stderr, err := c.small(ctx, in, args, "", time.Duration(a.HelpProbe.TimeoutMS)*time.Millisecond)
+		said, err := c.small(ctx, in, args, "", time.Duration(a.HelpProbe.TimeoutMS)*time.Millisecond)
 		if err != nil {
 			return nil, fmt.Errorf("asking %s for its flags: %w", in.Source, err)
 		}
-		info.Help[cell.Profile] = append(append([]byte{}, stdout...), stderr...)
+		info.Help[cell.Profile] = append(append([]byte{}, said.stdout...), said.stderr...)
 	}
 	return info, nil
 }
 
 func (c *capturer) askVersion(ctx context.Context, a *contract.Agent, in *install.Installed) (agents.Version, error) {
 	c.tell("asking for its version")
+	asking := "asking " + in.Source + " for its version"
 	args, request := agents.VersionQuestion(a, in.Version)
-	stdout, stderr, err := c.small(ctx, in, args, request, time.Duration(a.VersionProbe.TimeoutMS)*time.Millisecond)
-	if err != nil {
-		return agents.Version{}, &CannotKnowError{What: "asking " + in.Source + " for its version", Err: err}
+	timeout := time.Duration(a.VersionProbe.TimeoutMS) * time.Millisecond
+	said, err := c.small(ctx, in, args, request, timeout)
+	var refused *harness.StartError
+	switch {
+	case errors.As(err, &refused):
+		return agents.Version{}, &CannotKnowError{What: asking, Err: err, About: ErrNoAnswer}
+	case err != nil:
+		return agents.Version{}, &CannotKnowError{What: asking, Err: err, About: ErrMachine}
 	}
-	if len(bytes.TrimSpace(stdout)) == 0 { // pi 0.75 and 0.76 keep stdout for their frames
-		stdout = stderr
+	if len(bytes.TrimSpace(said.stdout)) == 0 { // pi 0.75 and 0.76 keep stdout for their frames
+		said.stdout = said.stderr
 	}
-	v, err := agents.ParseVersion(a, stdout)
+	v, err := agents.ParseVersion(a, said.stdout)
 	if err != nil {
-		return v, &CannotKnowError{What: "asking " + in.Source + " for its version", Err: err}
+		if said.result.Ended == transcript.EventTimeout {
+			err = fmt.Errorf("it was not done after %s: %w", timeout, err)
+		}
+		return v, &CannotKnowError{What: asking, Err: err, About: ErrNoAnswer}
 	}
 	if v.Product == "" {
-		return v, &CannotKnowError{What: fmt.Sprintf("%s answers with version %s but not as %s: it may be another program of the same name", in.Source, v.Token, a.Name)}
+		return v, &CannotKnowError{What: fmt.Sprintf("%s answers with version %s but not as %s: it may be another program of the same name", in.Source, v.Token, a.Name), About: ErrOtherVersion}
 	}
 	return v, nil
 }
