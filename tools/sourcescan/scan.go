@@ -1,7 +1,6 @@
 package sourcescan
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -100,62 +99,3 @@ func reader(p string, d fs.DirEntry) func(*Surface, string, []byte) {
 	}
 	return nil
 }
-
-// bundle searches bundled JavaScript, in a file or inside a program, for the
-// values of discriminators: type:"x", and the literals of schema libraries.
-func (s *Surface) bundle(file string, b []byte) {
-	for at := 0; ; {
-		i := bytes.IndexByte(b[at:], '"')
-		if i < 0 {
-			return
-		}
-		at += i + 1
-		quote := at - 1
-		end := at
-		for end < len(b) && end-at <= maxWord && isWordByte(b[end]) {
-			end++
-		}
-		if end == at || end >= len(b) || b[end] != '"' || !letter(b[at]) {
-			continue
-		}
-		value := string(b[at:end])
-		key := keyBefore(b[max(0, quote-40):quote])
-		if key != "" {
-			s.word(file, key, value)
-		}
-		at = end + 1
-	}
-}
-
-const maxWord = 64
-
-func isWordByte(c byte) bool {
-	return letter(c) || '0' <= c && c <= '9' || c == '_' || c == '.' || c == '/' || c == '-'
-}
-
-func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
-
-// keyBefore returns the discriminator whose value follows, "literal" for the
-// argument of a schema library's literal(…), or "".
-func keyBefore(b []byte) string {
-	if bytes.HasSuffix(b, []byte(".literal(")) {
-		return "literal"
-	}
-	b = bytes.TrimRight(b, " ")
-	if len(b) == 0 || b[len(b)-1] != ':' {
-		return ""
-	}
-	b = bytes.TrimRight(b[:len(b)-1], " \"")
-	i := len(b)
-	for i > 0 && (letter(b[i-1]) || b[i-1] == '_') {
-		i--
-	}
-	if key := string(b[i:]); bundled[key] {
-		return key
-	}
-	return ""
-}
-
-// bundled are the discriminators that say something in a bundle, where no type
-// tells a protocol's "kind" or "reason" from that of anything else.
-var bundled = map[string]bool{"type": true, "subtype": true, "method": true, "sessionUpdate": true, "stop_reason": true, "stopReason": true}

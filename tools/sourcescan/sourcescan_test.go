@@ -117,6 +117,28 @@ pub struct Usage {
 			`var a={"type": "result",subtype:"success"},b=z.literal("control"),c={title:"Type",color:"blue"};d={type:"rate_limit_event"}`,
 			[]string{"word_removed literal:system", "word_added literal:control", "word_added type:rate_limit_event"},
 		},
+		"a bundle with names, which its bundler numbered": {
+			"chunk-A.js", `JsonStreamEventType2["INIT"] = "init";
+HarmCategory["A"] = "a";
+var zUsage = external_exports.object({
+  input: external_exports.number(),
+  cost: external_exports.object({
+    amount: external_exports.number()
+  }),
+  model: zModel
+});`, `JsonStreamEventType3["INIT"] = "init";
+JsonStreamEventType3["DONE"] = "done";
+HarmCategory["B"] = "b";
+var zUsage2 = external_exports2.object({
+  input: external_exports2.number().nullish(),
+  cost: external_exports2.object({
+    value: external_exports2.number()
+  }),
+  model: zModel2,
+  total: external_exports2.string()
+});`,
+			[]string{"word_added JsonStreamEventType:done", "field_added zUsage.total →string()", "requiredness_changed zUsage.input number()→?number()"},
+		},
 		"a program with javascript in it": {
 			"vendor/x/claude", "\x7fELF\x00\x00{type:\"result\"}\x00", "\x7fELF\x00\xff{type:\"resultat\"}\x00",
 			[]string{"word_removed type:result", "word_added type:resultat"},
