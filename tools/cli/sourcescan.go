@@ -33,11 +33,14 @@ func (a *app) sourceScanCommand() *cobra.Command {
 		Long: `Source-scan compares two versions of an agent's package, or two folders of
 sources, without running a model: event types in TypeScript, Rust, Go and JSON
 Schema, the values of discriminators in bundled JavaScript (also inside a
-program), the flags of its help, and the schemas that the program writes about
-its own protocol. A and B are versions, or folders that exist.
+program), enumerations and schema objects of bundles that keep their names, the
+flags of its help, and the schemas that the program writes about its own
+protocol. A and B are versions, or folders that exist.
 
-It is an early warning and no observation. With --write, what is new goes to
-evidence/ as source evidence, which plan turns into captures; with --issues, one
+It is an early warning and no observation: it reads what is defined, not when the
+code prints it. Gemini 0.44 and 0.61 define the same events, but do not print the
+same ones for a run that failed. With --write, what is new goes to evidence/ as
+source evidence, which plan turns into captures; with --issues, one
 source_protocol_risk issue a release is opened, or updated.
 
 Exit codes: 0 nothing differs; 1 something differs; 3 a version cannot be had; 2
