@@ -20,6 +20,13 @@ func (r *run) collect(rec *transcript.Record) {
 	if len(body) == 0 {
 		return
 	}
+	framed := rec.Stream != transcript.Stderr
+	if framed && len(body) <= maxLine {
+		if f := r.forms.match(body); f != nil {
+			r.collectForm(f, body, offset(line, body))
+			return
+		}
+	}
 	json, why := r.parse(rec, body)
 	if !json {
 		r.names.reserve(string(body))
@@ -34,9 +41,13 @@ func (r *run) collect(rec *transcript.Record) {
 	root := r.doc.Root()
 	r.looked.next(root)
 	ctx := walkContext{src: body, written: rec.Stream == transcript.Stderr, synthetic: anyHolds(r.d.synthetic, &r.looked)}
+	if framed {
+		r.forms.begin(root)
+	}
 	r.walk(root, r.d.set.Root(), ctx)
-	if rec.Stream != transcript.Stderr {
+	if framed {
 		r.collectPieces(root, body, offset(line, body))
+		r.forms.end(r, root, body)
 	}
 }
 
@@ -62,8 +73,14 @@ func (r *run) walk(v rawjson.Value, st paths.State, ctx walkContext) {
 	ctx.opaque = ctx.opaque || f&fOpaque != 0
 	switch v.Kind() {
 	case rawjson.String:
-		r.token(v, st, ctx)
+		r.forms.note(v, st, ctx, nil)
+		r.token(ctx.src, v.Token(), st, ctx)
+	case rawjson.Number:
+		r.forms.note(v, st, ctx, r.last)
 	case rawjson.Array:
+		if f&fEncoded != 0 {
+			r.forms.giveUp()
+		}
 		next := st.Elem()
 		for c := range v.Children() {
 			r.walk(c, next, ctx)
@@ -109,8 +126,8 @@ func (r *run) newMember(raw, name string) *member {
 
 // token decodes a string only when what it says may matter beyond its own
 // place.
-func (r *run) token(v rawjson.Value, st paths.State, ctx walkContext) {
-	raw := v.Raw()
+func (r *run) token(src []byte, t rawjson.Token, st paths.State, ctx walkContext) {
+	raw := src[t.Start:t.End]
 	if len(raw) == 2 {
 		return
 	}
@@ -122,14 +139,14 @@ func (r *run) token(v rawjson.Value, st paths.State, ctx walkContext) {
 	if st.Flags()&(fLiteral|fName|fVocabulary|fModel) == 0 && !ctx.written && !nested && !mayReserve(raw) {
 		return
 	}
-	r.leaf(v.Str(), st, ctx)
+	r.leaf(t.Text(src), st, ctx)
 }
 
 func (r *run) leaf(s string, st paths.State, ctx walkContext) {
 	r.names.reserve(s)
 	f := st.Flags()
 	switch {
-	case f&fLiteral != 0 && r.enumLike(s):
+	case f&fLiteral != 0 && r.enumLikeAgain(s):
 		r.survive[s] = true
 	case f&fName != 0 && (r.lex.names[s] || r.lex.codes[s]):
 		r.survive[s] = true

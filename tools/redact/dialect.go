@@ -32,6 +32,8 @@ type dialect struct {
 	pieces    []*pieceRule
 	synthetic []condition
 	asked     [][]string // the paths that conditions ask for
+	// askedLists are those of them with several values.
+	askedLists [][]string
 }
 
 func compileDialect(c *contract.Dialect) (*dialect, error) {
@@ -139,6 +141,16 @@ func (s *scenario) has(text string) bool {
 
 // maxLiteral is the length of the longest text that looks like a constant.
 const maxLiteral = 64
+
+// enumLikeAgain is enumLike, which remembers.
+func (r *run) enumLikeAgain(v string) bool {
+	is, ok := r.enums.get(v)
+	if !ok {
+		is = r.enumLike(v)
+		r.enums.put(v, is)
+	}
+	return is
+}
 
 // enumLike says that a value looks like a constant of a protocol: short,
 // without white space at the edges, and no identifier, token, path or address.

@@ -59,6 +59,7 @@ func (d *dialect) compileMatch(m contract.Match) (condition, error) {
 // ask gives a path a place in lookups.
 func (d *dialect) ask(steps []string) int {
 	if slices.Contains(steps, "[]") || slices.Contains(steps, "<key>") {
+		d.askedLists = append(d.askedLists, steps)
 		return -1
 	}
 	if i := slices.IndexFunc(d.asked, func(p []string) bool { return slices.Equal(p, steps) }); i >= 0 {

@@ -67,21 +67,18 @@ func (r *run) collectPieces(root rawjson.Value, body []byte, shift int) {
 	for i, p := range r.d.pieces {
 		key := append(r.groups.key[:0], byte('A'+i))
 		all, made := false, false
-		if len(r.groups.open) > 0 && anyHolds(p.end, &r.looked) {
+		if (len(r.groups.open) > 0 || r.forms.learning) && anyHolds(p.end, &r.looked) {
 			key, all = p.appendKey(key, &r.looked)
 			made = true
-			if all {
-				delete(r.groups.open, string(key))
-			} else {
-				for k := range r.groups.open {
-					if k[0] == key[0] {
-						delete(r.groups.open, k)
-					}
-				}
-			}
+			r.groups.close(key, all)
+			r.forms.act(pieceAct{rule: p, end: true, all: all}, key)
 		}
 		r.groups.key = key
-		if !p.when.holds(&r.looked) || !bytes.Contains(body, []byte(p.marker)) {
+		if !p.when.holds(&r.looked) {
+			continue
+		}
+		r.forms.markers = append(r.forms.markers, p.marker)
+		if !bytes.Contains(body, []byte(p.marker)) {
 			continue
 		}
 		if !made {
@@ -92,20 +89,44 @@ func (r *run) collectPieces(root rawjson.Value, body []byte, shift int) {
 			if v.Kind() != rawjson.String {
 				return
 			}
-			g := r.groups.open[string(key)]
-			if g == nil {
-				g = &group{flags: r.pieceFlags(p)}
-				r.groups.open[string(key)] = g
-				r.groups.all = append(r.groups.all, g)
-				if p.prefix {
-					r.groups.prefixes = append(r.groups.prefixes, g)
-				}
-			}
-			g.buf = v.AppendStr(g.buf)
-			g.bounds = append(g.bounds, len(g.buf))
-			at, _ := v.Range()
-			r.groups.refs = append(r.groups.refs, pieceRef{g, len(g.bounds) - 1, r.frame, at + shift})
+			r.groups.add(r.group(p, key), body, v.Token(), r.frame, shift)
+			r.forms.act(pieceAct{rule: p, slot: r.forms.slotOf(v)}, key)
 		})
+	}
+}
+
+// group returns the open text of a rule with that key, a new one for its first
+// piece.
+func (r *run) group(p *pieceRule, key []byte) *group {
+	g := r.groups.open[string(key)]
+	if g == nil {
+		g = &group{flags: r.pieceFlags(p)}
+		r.groups.open[string(key)] = g
+		r.groups.all = append(r.groups.all, g)
+		if p.prefix {
+			r.groups.prefixes = append(r.groups.prefixes, g)
+		}
+	}
+	return g
+}
+
+// add adds a piece that stands in a frame, whose text begins at shift in its line.
+func (g *groups) add(t *group, src []byte, piece rawjson.Token, frame, shift int) {
+	t.buf = piece.AppendText(t.buf, src)
+	t.bounds = append(t.bounds, len(t.buf))
+	g.refs = append(g.refs, pieceRef{t, len(t.bounds) - 1, frame, piece.Start + shift})
+}
+
+// close ends the open text with the key, or all that are of the key's rule.
+func (g *groups) close(key []byte, one bool) {
+	if one {
+		delete(g.open, string(key))
+		return
+	}
+	for k := range g.open {
+		if k[0] == key[0] {
+			delete(g.open, k)
+		}
 	}
 }
 

@@ -21,6 +21,13 @@ func (r *run) rewrite(rec *transcript.Record) {
 	}
 	shift := offset(line, body)
 	rec.Data, rec.Frame = nil, nil
+	var f *form
+	if rec.Stream != transcript.Stderr && len(body) <= maxLine {
+		if f = r.forms.match(body); f != nil && f.parts != nil {
+			r.store(rec, line, shift, len(body), r.rewriteForm(f, line, body, shift), f.facts, f.sound)
+			return
+		}
+	}
 	json, why := r.parse(rec, body)
 	if why != "" {
 		deviate(rec, rec.Stream == transcript.Stdout && !r.d.plain, transcript.DeviationNotJSON)
@@ -30,7 +37,12 @@ func (r *run) rewrite(rec *transcript.Record) {
 	if json {
 		w := r.writer(body, shift)
 		w.value(r.doc.Root(), r.d.set.Root(), false)
-		r.store(rec, line, shift, len(body), applyBytes(line, shift, len(body), w.edits))
+		facts := r.factsOf(r.doc.Root())
+		r.store(rec, line, shift, len(body), applyBytes(line, shift, len(body), w.edits), facts, false)
+		if f != nil {
+			f.settle(body, r.forms.tokens, w.edits, facts, rec.Frame != nil)
+		}
+		r.edits = w.edits
 		return
 	}
 	deviate(rec, rec.Stream == transcript.Stdout && !r.d.plain, transcript.DeviationNotJSON)
@@ -38,19 +50,29 @@ func (r *run) rewrite(rec *transcript.Record) {
 	rec.Data = slices.Concat(line[:shift], []byte(out), line[shift+len(body):])
 }
 
-// store stores a sanitized JSON line as frame or data.
-func (r *run) store(rec *transcript.Record, line []byte, shift, n int, out []byte) {
-	root := r.doc.Root()
-	deviate(rec, rec.Stream == transcript.Stdout && root.HasDuplicateKeys(), transcript.DeviationDuplicateKey)
+// frameFacts are facts about a frame that its values do not change.
+type frameFacts struct{ duplicate, batch, missing bool }
+
+func (r *run) factsOf(root rawjson.Value) frameFacts {
+	return frameFacts{
+		duplicate: root.HasDuplicateKeys(),
+		batch:     root.Kind() == rawjson.Array,
+		missing:   r.d.jsonrpc && root.Kind() == rawjson.Object && !root.Get("jsonrpc").Exists(),
+	}
+}
+
+// store stores a sanitized JSON line as frame or data. Sound says that others of
+// the same form, and with other values, had no problem as frames.
+func (r *run) store(rec *transcript.Record, line []byte, shift, n int, out []byte, is frameFacts, sound bool) {
+	deviate(rec, rec.Stream == transcript.Stdout && is.duplicate, transcript.DeviationDuplicateKey)
 	if r.d.rpc && rec.Stream != transcript.Stderr {
-		deviate(rec, root.Kind() == rawjson.Array, transcript.DeviationBatch)
-		missing := r.d.jsonrpc && root.Kind() == rawjson.Object && !root.Get("jsonrpc").Exists()
-		deviate(rec, missing, transcript.DeviationNoJSONRPC)
+		deviate(rec, is.batch, transcript.DeviationBatch)
+		deviate(rec, is.missing, transcript.DeviationNoJSONRPC)
 		rest := string(line[:shift]) + string(line[shift+n:])
 		ended := rest == "\n" || rest == "\r\n" && slices.Contains(rec.Deviations, transcript.DeviationCRLF) ||
 			rest == "" && slices.Contains(rec.Deviations, transcript.DeviationTruncatedTail)
 		frame := out[shift : len(out)-len(line)+shift+n]
-		if ended && !missing && transcript.FrameProblem(frame) == "" {
+		if ended && !is.missing && (sound && transcript.PlainBytes(frame) || transcript.FrameProblem(frame) == "") {
 			rec.Frame = frame
 			return
 		}
@@ -81,6 +103,7 @@ func (r *run) textLine(s string, rec *transcript.Record) string {
 		for _, m := range r.members {
 			m.always = 0 // more texts may stay now
 		}
+		r.forms.forget()
 		out, _ = r.cutLine(out)
 	}
 	return out
@@ -124,7 +147,7 @@ type writer struct {
 }
 
 func (r *run) writer(src []byte, shift int) *writer {
-	return &writer{r: r, src: src, frame: r.frame, shift: shift}
+	return &writer{r: r, src: src, frame: r.frame, shift: shift, edits: r.edits[:0]}
 }
 
 func (w *writer) value(v rawjson.Value, st paths.State, opaque bool) {
@@ -132,9 +155,11 @@ func (w *writer) value(v rawjson.Value, st paths.State, opaque bool) {
 	opaque = opaque || f&fOpaque != 0
 	switch v.Kind() {
 	case rawjson.String:
-		w.str(v, f)
+		w.str(v.Token(), f)
 	case rawjson.Number:
-		w.number(v, f&fMeasured != 0 || w.depth > 0 && measuredKey(v.Key()) || f&fLiteral == 0 && w.account(v))
+		a, b := v.KeyRange() // none in a list
+		at, _ := v.Range()
+		w.number(v.Raw(), at, f&fMeasured != 0 || w.depth > 0 && measuredKey(v.Key()) || f&fLiteral == 0 && a != b && w.account(w.r.last))
 	case rawjson.Array:
 		if f&fEncoded != 0 && w.bytes(v) {
 			return
@@ -152,33 +177,35 @@ func (w *writer) value(v rawjson.Value, st paths.State, opaque bool) {
 	}
 }
 
-func (w *writer) str(v rawjson.Value, f paths.Flags) {
-	a, b := v.Range()
+// str replaces a string. It says whether the string is a piece of another text.
+func (w *writer) str(t rawjson.Token, f paths.Flags) (piece bool) {
+	a, b := t.Start, t.End
 	if b == a+2 {
-		return
+		return false
 	}
 	if f&fPiece != 0 && !w.quiet && w.depth == 0 {
 		if p := w.r.groups.find(w.frame, a+w.shift); p != nil {
 			w.r.resolve(p.g)
-			w.replace(a, b, v.Str(), p.g.out[p.n])
-			return
+			w.replace(a, b, t.Text(w.src), p.g.out[p.n])
+			return true
 		}
 	}
 	if f&fEncoded != 0 {
-		if out, ok := w.r.base64(v.Str(), w.depth); ok {
-			w.replace(a, b, v.Str(), out)
-			return
+		s := t.Text(w.src)
+		if out, ok := w.r.base64(s, w.depth); ok {
+			w.replace(a, b, s, out)
+			return false
 		}
 	}
 	if b-a > maxMemo {
-		s := v.Str()
+		s := t.Text(w.src)
 		w.replace(a, b, s, w.r.str(s, w.depth))
-		return
+		return false
 	}
 	token := string(w.src[a:b])
 	known, ok := w.r.tokens.get(token)
 	if !ok {
-		s := v.Str()
+		s := t.Text(w.src)
 		if out := w.r.str(s, w.depth); out != s {
 			known = string(rawjson.AppendQuote(nil, out))
 		}
@@ -187,6 +214,7 @@ func (w *writer) str(v rawjson.Value, f paths.Flags) {
 	if known != "" {
 		w.edits = append(w.edits, edit{start: a + 1, end: b - 1, text: known[1 : len(known)-1]})
 	}
+	return false
 }
 
 // replace rewrites the inside of a string token.
@@ -200,8 +228,7 @@ func (w *writer) replace(a, b int, old, text string) {
 
 // number replaces measured numbers and those too long to be a count: zero
 // stays zero and the sign stays.
-func (w *writer) number(v rawjson.Value, measured bool) {
-	token := v.Raw()
+func (w *writer) number(token []byte, at int, measured bool) {
 	if !measured && len(token) < 10 {
 		return
 	}
@@ -217,20 +244,15 @@ func (w *writer) number(v rawjson.Value, measured bool) {
 	if raw[0] == '-' {
 		one = "-1"
 	}
-	if v.Float() == 0 || raw == one {
+	if rawjson.Float(token) == 0 || raw == one {
 		return
 	}
-	a, b := v.Range()
-	w.edits = append(w.edits, edit{start: a, end: b, text: one})
+	w.edits = append(w.edits, edit{start: at, end: at + len(token), text: one})
 }
 
 // account says that a number is the state of somebody's account, which the name
 // of its member tells in every dialect.
-func (w *writer) account(v rawjson.Value) bool {
-	if a, b := v.KeyRange(); a == b { // an element of a list
-		return false
-	}
-	m := w.r.last // whose value it is
+func (w *writer) account(m *member) bool {
 	return m.account.decide(func() bool {
 		low := strings.ToLower(m.name)
 		for _, s := range []string{"account", "balance", "billing", "cost", "credit", "overage", "quota", "usd", "utilization"} {

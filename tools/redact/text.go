@@ -37,13 +37,17 @@ func applyBytes(line []byte, shift, n int, edits []edit) []byte {
 		size += len(e.text) - (e.end - e.start)
 	}
 	out := append(make([]byte, 0, size), line[:shift]...)
-	body := line[shift : shift+n]
-	at := 0
+	out = appendEdited(out, line[shift:shift+n], 0, n, edits)
+	return append(out, line[shift+n:]...)
+}
+
+// appendEdited appends body[at:end] with its edits.
+func appendEdited(out, body []byte, at, end int, edits []edit) []byte {
 	for _, e := range edits {
 		out = append(append(out, body[at:e.start]...), e.text...)
 		at = e.end
 	}
-	return append(append(out, body[at:]...), line[shift+n:]...)
+	return append(out, body[at:end]...)
 }
 
 // denyEdits redacts a text of which nothing is public: what readers look for

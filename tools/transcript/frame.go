@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -12,7 +13,10 @@ import (
 // shape of a JSON-RPC message (transcript.schema.json, "RPC frame"). A line
 // that has a problem is kept as data instead. The answer never quotes the text.
 func FrameProblem(text []byte) string {
-	v, err := rawjson.Parse(text)
+	d := docs.Get().(*rawjson.Doc)
+	defer docs.Put(d)
+	err := d.Parse(text)
+	v := d.Root()
 	switch {
 	case err != nil:
 		return "frame is " + err.Error()
@@ -22,13 +26,21 @@ func FrameProblem(text []byte) string {
 		return "frame has white space around it"
 	case bytes.IndexByte(text, '\n') >= 0:
 		return "frame has a line break in it"
-	case len(ByteDeviations(text)) > 0:
+	case !PlainBytes(text):
 		return "frame is not UTF-8 or has control bytes in it"
 	}
 	if v.Get("jsonrpc").Exists() {
 		return rpcProblem(v)
 	}
 	return ""
+}
+
+// docs are what frames are parsed in.
+var docs = sync.Pool{New: func() any { return &rawjson.Doc{} }}
+
+// PlainBytes says that the bytes of a text are no hindrance to its being a frame.
+func PlainBytes(text []byte) bool {
+	return bytes.IndexByte(text, '\n') < 0 && len(ByteDeviations(text)) == 0
 }
 
 // rpcProblem checks the members of a JSON-RPC message. Unknown members are

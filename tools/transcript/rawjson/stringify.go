@@ -169,7 +169,11 @@ func (v Value) Float() float64 {
 	if v.Kind() != Number {
 		return 0
 	}
-	raw := v.Raw()
+	return Float(v.Raw())
+}
+
+// Float is Value.Float for the token of a number.
+func Float(raw []byte) float64 {
 	if n, ok := smallInt(raw); ok {
 		return float64(n)
 	}
