@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,6 +38,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "play" {
 		os.Exit(playMain(os.Args[2]))
 	}
+	if len(os.Args) == 4 && os.Args[1] == "play-late" {
+		os.Exit(lateMain(os.Args[2], os.Args[3]))
+	}
 	os.Exit(m.Run())
 }
 
@@ -55,6 +60,20 @@ func playMain(name string) int {
 		return exitHost
 	}
 	return 101
+}
+
+// lateMain is a child that a loaded machine does not let speak the first time:
+// it says nothing until it is ended. The next one plays.
+func lateMain(mark, name string) int {
+	f, err := os.OpenFile(mark, os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return playMain(name)
+	}
+	f.Close()
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM)
+	<-ended
+	return 0
 }
 
 func options(t *testing.T, reg *store.Registry) Options {
@@ -221,6 +240,28 @@ func TestRuns(t *testing.T) {
 				t.Errorf("stdin closed %s, exit %s, daemon %s; want %s, %s, %s", row.Stdin, row.Exit, row.Daemon, c.stdin, c.exit, c.daemon)
 			}
 		})
+	}
+}
+
+// A child that was ended for its silence before it could speak is given more
+// time once.
+func TestStalledIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	reg, o := synthetic(t, "codex", "codex", recorded("codex", "< prompt", `> {"type":"thread.started","thread_id":"<uuid:1>"}`,
+		"timeout idle_timeout SIGTERM", "exit SIGTERM"))
+	opts := options(t, reg)
+	opts.Silence = time.Second
+	mark := filepath.Join(opts.Dir, "mark")
+	opts.Program = []string{opts.Program[0], "play-late", mark}
+	r, err := Run(context.Background(), opts, []store.Observed{o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(mark); err != nil {
+		t.Errorf("no first try: %v", err)
+	}
+	if row := r.Rows[0]; row.Status != StatusOK {
+		t.Errorf("%s: %s", row.Status, strings.Join(row.Findings, "; "))
 	}
 }
 
