@@ -250,6 +250,32 @@ func TestHostileBundles(t *testing.T) {
 	}
 }
 
+// A bundle that was cut anywhere, packed or unpacked, is none.
+func TestTruncatedBundles(t *testing.T) {
+	b, _ := submitted(t, "chat-text-success")
+	packed, err := b.Encode()
+	must(t, err)
+	unpacked, err := b.tar()
+	must(t, err)
+	refused := func(what string, cut []byte) {
+		_, err := ReadBundle(bytes.NewReader(cut))
+		var none *BundleError
+		if !errors.As(err, &none) {
+			t.Errorf("%s cut at %d: %v", what, len(cut), err)
+		}
+	}
+	for n := 0; n < len(packed); n += 1 << 10 {
+		refused("a bundle", packed[:n])
+	}
+	for n := 0; n < len(unpacked); n += 512 { // a block of tar
+		var z bytes.Buffer
+		w := gzip.NewWriter(&z)
+		_, err := w.Write(unpacked[:n])
+		must(t, errors.Join(err, w.Close()))
+		refused("its tar", z.Bytes())
+	}
+}
+
 // gzipped packs a bundle's tar again, with a name in the gzip header.
 func gzipped(t *testing.T, b []byte) []byte {
 	t.Helper()

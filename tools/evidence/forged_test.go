@@ -39,10 +39,30 @@ func refixtured(t testing.TB, b *Bundle, change func(string) string) *Bundle {
 	t.Helper()
 	o := &contract.Observation{}
 	must(t, json.Unmarshal(b.Files[b.Manifest.Observation], o))
-	fixture := change(string(b.Files[o.Extensions.Fixture]))
+	was := string(b.Files[o.Extensions.Fixture])
+	fixture := change(was)
+	if fixture == was {
+		t.Fatal("nothing to change")
+	}
 	out := changed(t, b, func(o *contract.Observation) { o.Extensions.FixtureSHA256 = contract.Sum([]byte(fixture)) })
 	out.Files[o.Extensions.Fixture] = []byte(fixture)
 	return newBundle(out.Manifest.Observation, out.Files)
+}
+
+// retold is a bundle whose observation has another text, which its evidence
+// record pins: what no program that writes records would write.
+func retold(t testing.TB, b *Bundle, change func(string) string) *Bundle {
+	t.Helper()
+	files, place := maps.Clone(b.Files), b.Manifest.Observation
+	was := string(files[place])
+	text := change(was)
+	if text == was {
+		t.Fatal("nothing to change")
+	}
+	e := store.EvidenceOf(place)
+	files[place] = []byte(text)
+	files[e] = []byte(strings.ReplaceAll(string(files[e]), string(contract.Sum([]byte(was))), string(contract.Sum([]byte(text)))))
+	return newBundle(place, files)
 }
 
 // A forger knows all the rules and computes every hash anew.
@@ -58,6 +78,10 @@ func TestForgedBundles(t *testing.T) {
 			files[place] = []byte(content)
 			return newBundle(b.Manifest.Observation, files)
 		}
+	}
+	inEvidence := func(from, to string) func(*testing.T) *Bundle {
+		e := store.EvidenceOf(b.Manifest.Observation)
+		return with(e, strings.Replace(string(b.Files[e]), from, to, 1))
 	}
 	without := func(part string) func(*testing.T) *Bundle {
 		return func(t *testing.T) *Bundle {
@@ -109,6 +133,32 @@ func TestForgedBundles(t *testing.T) {
 		},
 		"another runner in the evidence": with(store.EvidenceOf(b.Manifest.Observation),
 			strings.Replace(string(b.Files[store.EvidenceOf(b.Manifest.Observation)]), `"runner": "`, `"runner": "x`, 1)),
+		"a member twice": func(t *testing.T) *Bundle {
+			return retold(t, b, func(s string) string { return strings.Replace(s, `"agent": "codex"`, `"agent": "claude", "agent": "codex"`, 1) })
+		},
+		"another member": func(t *testing.T) *Bundle {
+			return retold(t, b, func(s string) string { return strings.Replace(s, `"agent": "codex"`, `"agent": "codex", "trusted": true`, 1) })
+		},
+		"a newer schema": func(t *testing.T) *Bundle {
+			return retold(t, b, func(s string) string { return strings.Replace(s, `"schema_version": 1`, `"schema_version": 2`, 1) })
+		},
+		"a newer schema of the evidence": inEvidence(`"schema_version": 1`, `"schema_version": 2`),
+		"an attestation of its own":      inEvidence(`"capture": {`, `"attestation": {"by": "jo", "audited": "read", "raw_sha256": "`+string(contract.Sum(nil))+`", "statement": "fine"}, "capture": {`),
+		"a promotion of its own":         inEvidence(`"kind": "capture"`, `"kind": "promotion"`),
+		"very deep JSON": func(t *testing.T) *Bundle {
+			return retold(t, b, func(s string) string {
+				return strings.Replace(s, `"agent": "codex"`, `"agent": "codex", "x": `+strings.Repeat("[", 1e6)+strings.Repeat("]", 1e6), 1)
+			})
+		},
+		"a very deep golden": with(goldenOf(t, b), strings.Repeat(`{"a":`, 1e6)+"1"+strings.Repeat("}", 1e6)),
+		"a very deep frame": func(t *testing.T) *Bundle {
+			return refixtured(t, b, func(s string) string {
+				return strings.Replace(s, `\"<id:1>\"`, strings.Repeat("[", 1e6)+strings.Repeat("]", 1e6), 1)
+			})
+		},
+		"bytes that are no text": func(t *testing.T) *Bundle {
+			return refixtured(t, b, func(s string) string { return strings.Replace(s, "<text:1>", "\xff\xfe", 1) })
+		},
 		"no evidence":                     without("evidence/"),
 		"no shape":                        without("shapes/"),
 		"no fixture file":                 without("fixtures/"),
