@@ -30,6 +30,7 @@ func classifyTool(err error) (code int, hint string) {
 	var adapter *external.Error
 	var expired *private.ExpiredError
 	var locked *private.LockedError
+	var damaged *private.DamagedError
 	var alone *private.NoRecipientError
 	switch {
 	case errors.As(err, &agent):
@@ -52,6 +53,8 @@ func classifyTool(err error) (code int, hint string) {
 		return ExitCannotKnow, "capture --like OBSERVATION repeats the run"
 	case errors.As(err, &locked):
 		return ExitCannotKnow, "name a maintainer's age identity file in " + identityVariable
+	case errors.As(err, &damaged):
+		return ExitCannotKnow, "restore it from a copy of the private store"
 	case errors.As(err, &alone):
 		return ExitUsage, "add age_recipients to maintainers in registry/policy.json"
 	case errors.As(err, &file):

@@ -188,9 +188,11 @@ func (a *app) evidenceExpireCommand() *cobra.Command {
 		Short: "Remove the raw bundles whose time is over",
 		Long: `Expire removes the raw bundles that were to be kept until a time that has come,
 and keeps their hashes with what is known of them. It prints what it removed, or
-with --dry-run what it would. Killed anywhere, it goes on when run again.
+with --dry-run what it would. Killed anywhere, it goes on when run again, and a
+damaged entry does not keep the others.
 
-Exit codes: 0, also when nothing expires; 2 usage.`,
+Exit codes: 0, also when nothing expires; 2 usage; 3 an entry of the store is
+damaged.`,
 		Args: argsError(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.check("text", "json"); err != nil {
@@ -220,19 +222,20 @@ func (a *app) evidenceExpire(ctx context.Context, f format, dry bool) error {
 	if err != nil {
 		return err
 	}
-	gone, err := raw.Expire(ctx, a.env.Now(), dry)
-	if err != nil {
-		return err
-	}
+	gone, failed := raw.Expire(ctx, a.env.Now(), dry) // what is gone is told in any case
+	return errors.Join(a.printExpiry(f, &expiry{contract.SchemaVersion, dry, append([]private.Meta{}, gone...)}), failed)
+}
+
+func (a *app) printExpiry(f format, e *expiry) error {
 	if f == "json" {
-		return a.printJSON(&expiry{contract.SchemaVersion, dry, append([]private.Meta{}, gone...)})
+		return a.printJSON(e)
 	}
-	if len(gone) == 0 {
+	if len(e.Expired) == 0 {
 		a.talk("nothing expires")
 		return nil
 	}
 	rows := [][]string{{"raw bundle", "bytes", "kept until", "agent", "version", "probe"}}
-	for _, m := range gone {
+	for _, m := range e.Expired {
 		rows = append(rows, []string{string(m.SHA256), fmt.Sprint(m.Bytes), m.RetainUntil.UTC().Format(time.RFC3339), m.Agent, m.CLIVersion, m.Probe})
 	}
 	return table(a.env.Stdout, rows)

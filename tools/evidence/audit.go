@@ -102,26 +102,33 @@ func (a *auditor) record(sum contract.Digest) {
 		a.check("evidence record", false, "%s cannot be read", place)
 		return
 	}
-	a.check("evidence record", e.Observation.SHA256 == sum && e.Capture.Raw.SHA256 == a.Raw && e.Capture.Fixture.SHA256 == a.o.Extensions.FixtureSHA256,
-		"%s pins another observation, raw bundle or fixture", place)
+	other := ""
+	switch {
+	case e.Capture.Raw.SHA256 != a.Raw:
+		other = "raw bundle"
+	case e.Capture.Fixture.SHA256 != a.o.Extensions.FixtureSHA256:
+		other = "fixture"
+	case e.Observation.SHA256 != sum: // last: it is another one too where one of the above is
+		other = "observation"
+	}
+	a.check("evidence record", other == "", "%s pins another %s", place, other)
 }
 
 // fetch returns the raw transcript, or nil where it is out of reach.
 func (a *auditor) fetch(ctx context.Context, raw *private.Store) (*transcript.Transcript, *capture.Background, error) {
 	var background *capture.Background
-	r, err := raw.Open(ctx, a.Raw, &background)
+	b, err := read(ctx, raw, a.Raw, &background)
 	var expired *private.ExpiredError
 	var locked *private.LockedError
-	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &expired) || errors.As(err, &locked) {
+	var damaged *private.DamagedError
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.As(err, &expired) || errors.As(err, &locked):
 		return nil, nil, a.unknown(err.Error())
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	b, err := io.ReadAll(r)
-	if err = errors.Join(err, r.Close()); err != nil {
-		a.check("raw bundle", false, "its bytes are not those of the hash, or cannot be decrypted")
+	case errors.As(err, &damaged):
+		a.check("raw bundle", false, "%s in the private store is not what was kept", damaged.Name)
 		return nil, nil, nil
+	case err != nil:
+		return nil, nil, err
 	}
 	a.check("raw bundle", true, "")
 	if background == nil {
@@ -138,6 +145,16 @@ func (a *auditor) fetch(ctx context.Context, raw *private.Store) (*transcript.Tr
 		return nil, nil, nil
 	}
 	return t, background, nil
+}
+
+// read returns a whole raw bundle in clear, with its background.
+func read(ctx context.Context, raw *private.Store, d contract.Digest, background any) ([]byte, error) {
+	r, err := raw.Open(ctx, d, background)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(r)
+	return b, errors.Join(err, r.Close())
 }
 
 func (a *auditor) unknown(why string) error {
@@ -170,15 +187,7 @@ func (a *auditor) derive(t *transcript.Transcript, background *capture.Backgroun
 		a.check("sanitized transcript", false, "it cannot be made again: %s", why)
 		return nil
 	}
-	fixture, err := a.reg.ReadFile(a.o.Extensions.Fixture)
-	if err != nil {
-		return err
-	}
-	line := capture.DifferingLine(d.Fixture, fixture)
-	if line > 0 && a.o.Redaction.ToolVersion == redact.Version {
-		a.Notes = append(a.Notes, "registry/families.json and vocabulary.json may have changed since: a difference may be theirs")
-	}
-	a.check("sanitized transcript", line == 0, "line %d of %s is another one", line, a.o.Extensions.Fixture)
+	a.fixture(d.Fixture)
 	a.check("fixture hash", contract.Sum(d.Fixture) == a.o.Extensions.FixtureSHA256, "the observation pins %s", a.o.Extensions.FixtureSHA256.Short())
 	a.check("signature", d.Shape.Signature == a.o.Shape.Signature, "the raw bytes give %s", d.Shape.Signature.Short())
 	if err := a.shape(d.Shape); err != nil {
@@ -189,9 +198,28 @@ func (a *auditor) derive(t *transcript.Transcript, background *capture.Backgroun
 			continue
 		}
 		have, err := a.reg.ReadFile(g.place)
-		a.check("reading of "+g.adapter, err == nil && bytes.Equal(have, d.Goldens[g.adapter]), "%s has another one", g.place)
+		where := "%s has another one"
+		if err != nil {
+			where = "%s cannot be read"
+		}
+		a.check("reading of "+g.adapter, err == nil && bytes.Equal(have, d.Goldens[g.adapter]), where, g.place)
 	}
 	return nil
+}
+
+// fixture compares the sanitized transcript.
+func (a *auditor) fixture(derived []byte) {
+	place := a.o.Extensions.Fixture
+	have, err := a.reg.ReadFile(place)
+	if err != nil {
+		a.check("sanitized transcript", false, "%s cannot be read", place)
+		return
+	}
+	line := capture.DifferingLine(derived, have)
+	if line > 0 && a.o.Redaction.ToolVersion == redact.Version {
+		a.Notes = append(a.Notes, "registry/families.json and vocabulary.json may have changed since: a difference may be theirs")
+	}
+	a.check("sanitized transcript", line == 0, "line %d of %s is another one", line, place)
 }
 
 // shape compares the shape's structure; its level follows from all records.

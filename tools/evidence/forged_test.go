@@ -134,10 +134,14 @@ func TestForgedBundles(t *testing.T) {
 		"another runner in the evidence": with(store.EvidenceOf(b.Manifest.Observation),
 			strings.Replace(string(b.Files[store.EvidenceOf(b.Manifest.Observation)]), `"runner": "`, `"runner": "x`, 1)),
 		"a member twice": func(t *testing.T) *Bundle {
-			return retold(t, b, func(s string) string { return strings.Replace(s, `"agent": "codex"`, `"agent": "claude", "agent": "codex"`, 1) })
+			return retold(t, b, func(s string) string {
+				return strings.Replace(s, `"agent": "codex"`, `"agent": "claude", "agent": "codex"`, 1)
+			})
 		},
 		"another member": func(t *testing.T) *Bundle {
-			return retold(t, b, func(s string) string { return strings.Replace(s, `"agent": "codex"`, `"agent": "codex", "trusted": true`, 1) })
+			return retold(t, b, func(s string) string {
+				return strings.Replace(s, `"agent": "codex"`, `"agent": "codex", "trusted": true`, 1)
+			})
 		},
 		"a newer schema": func(t *testing.T) *Bundle {
 			return retold(t, b, func(s string) string { return strings.Replace(s, `"schema_version": 1`, `"schema_version": 2`, 1) })

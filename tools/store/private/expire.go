@@ -10,12 +10,10 @@ import (
 
 // Expire removes the bundles whose time is over and keeps what is known of
 // them, their hash above all. dry only says what it would remove. It can be
-// interrupted anywhere and repeated.
+// interrupted anywhere and repeated. It goes on after a bundle that fails: what
+// was removed is returned with the errors of the others.
 func (s *Store) Expire(ctx context.Context, now time.Time, dry bool) ([]Meta, error) {
-	all, err := s.List(ctx)
-	if err != nil {
-		return nil, err
-	}
+	all, failed := s.List(ctx)
 	var out []Meta
 	for _, m := range all {
 		if m.ExpiredAt != nil || m.RetainUntil.After(now) {
@@ -23,15 +21,16 @@ func (s *Store) Expire(ctx context.Context, now time.Time, dry bool) ([]Meta, er
 		}
 		if !dry {
 			if err := s.expire(ctx, &m, now); err != nil {
-				return out, fmt.Errorf("removing raw bundle %s: %w", m.SHA256.Short(), err)
+				failed = errors.Join(failed, fmt.Errorf("removing raw bundle %s: %w", m.SHA256.Short(), err))
+				continue
 			}
 		}
 		out = append(out, m)
 	}
 	if dry {
-		return out, nil
+		return out, failed
 	}
-	return out, s.sweep(now)
+	return out, errors.Join(failed, s.sweep(now))
 }
 
 // expire removes the bundle first: what says that it is gone must be true.

@@ -6,7 +6,6 @@
 package private
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -67,15 +66,6 @@ type Store struct {
 	begun      string
 	recipients []age.Recipient
 	identities []age.Identity
-}
-
-// NoRecipientError says that nobody but this machine could read a shared
-// bucket.
-type NoRecipientError struct{}
-
-// Error implements error.
-func (*NoRecipientError) Error() string {
-	return "no maintainer has a key: what only this machine can read must not go to a shared private store"
 }
 
 // Open opens a private store and makes what it needs on first use.
@@ -146,10 +136,10 @@ func (s *Store) keep(ctx context.Context, bundle string, meta Meta, background a
 	if err := s.seal(bundle, sealed, meta.SHA256, background); err != nil {
 		return err
 	}
-	if err := s.putFile(ctx, sealedName(meta.SHA256), sealed); err != nil {
+	if err := s.putMeta(ctx, meta); err != nil { // first: without it the bundle would never expire
 		return err
 	}
-	return s.putMeta(ctx, meta) // last: what it tells of is there
+	return s.putFile(ctx, sealedName(meta.SHA256), sealed)
 }
 
 // seal encrypts a bundle: one line of JSON, the background, then its bytes.
@@ -211,14 +201,11 @@ func (s *Store) putMeta(ctx context.Context, meta Meta) error {
 }
 
 // Stat returns what is known of a bundle, or an error that wraps
-// fs.ErrNotExist. A bundle that expired is known still.
+// fs.ErrNotExist, or a *DamagedError. A bundle that expired is known still.
 func (s *Store) Stat(ctx context.Context, d contract.Digest) (Meta, error) {
 	m, err := s.meta(ctx, metaName(d))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, fmt.Errorf("raw bundle %s is not in the private store: %w", d.Short(), fs.ErrNotExist)
-	}
-	if err == nil && m.SHA256 != d {
-		return m, fmt.Errorf("reading the private store: %s is about another bundle", metaName(d))
 	}
 	return m, err
 }
@@ -234,125 +221,38 @@ func (s *Store) meta(ctx context.Context, name string) (Meta, error) {
 		return m, fmt.Errorf("reading the private store: %w", err)
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
-		return m, fmt.Errorf("reading the private store: %s: %w", name, err)
+		return m, &DamagedError{name}
+	}
+	if d, err := contract.ParseDigest(string(m.SHA256)); err != nil || metaName(d) != name { // about another bundle
+		return m, &DamagedError{name}
 	}
 	return m, nil
 }
 
-// ExpiredError says that a bundle was removed when its time was over.
-type ExpiredError struct{ Meta Meta }
-
-// Error implements error.
-func (e *ExpiredError) Error() string {
-	return fmt.Sprintf("raw bundle %s expired and was removed at %s", e.Meta.SHA256.Short(), e.Meta.ExpiredAt.UTC().Format(time.RFC3339))
-}
-
-// LockedError says that no key that is at hand opens a bundle.
-type LockedError struct{ SHA256 contract.Digest }
-
-// Error implements error.
-func (e *LockedError) Error() string {
-	return fmt.Sprintf("no key on this machine opens raw bundle %s", e.SHA256.Short())
-}
-
-// maxBackground bounds the first line of a sealed bundle.
-const maxBackground = 64 << 20
-
-// Open fetches a bundle, decrypts it and returns it in clear, after it has put
-// its background into v (nil to leave that out). Reading to the end fails when
-// the bytes are not those of the hash. Errors: one that wraps fs.ErrNotExist,
-// *ExpiredError, *LockedError.
-func (s *Store) Open(ctx context.Context, d contract.Digest, v any) (io.ReadCloser, error) {
-	m, err := s.Stat(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	if m.ExpiredAt != nil {
-		return nil, &ExpiredError{m}
-	}
-	sealed, err := s.bucket.Get(ctx, sealedName(d))
-	if err != nil {
-		return nil, fmt.Errorf("fetching raw bundle %s: %w", d.Short(), err)
-	}
-	clear, err := s.unseal(sealed, d, v)
-	if err != nil {
-		return nil, errors.Join(err, sealed.Close())
-	}
-	return clear, nil
-}
-
-func (s *Store) unseal(sealed io.ReadCloser, d contract.Digest, v any) (io.ReadCloser, error) {
-	r, err := age.Decrypt(sealed, s.identities...)
-	var none *age.NoIdentityMatchError
-	if errors.As(err, &none) {
-		return nil, &LockedError{d}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("decrypting raw bundle %s: %w", d.Short(), err)
-	}
-	br := bufio.NewReader(r)
-	head, err := firstLine(br)
-	if err == nil && v != nil {
-		err = json.Unmarshal(head, v)
-	}
-	if err != nil { // its text may quote what is raw
-		return nil, fmt.Errorf("decrypting raw bundle %s: it does not start with its background", d.Short())
-	}
-	return &opened{Reader: br, sealed: sealed, sum: sha256.New(), want: d}, nil
-}
-
-func firstLine(r *bufio.Reader) ([]byte, error) {
-	var head []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		head = append(head, part...)
-		if err == nil || !errors.Is(err, bufio.ErrBufferFull) {
-			return head, err
-		}
-		if len(head) > maxBackground {
-			return nil, bufio.ErrTooLong
-		}
-	}
-}
-
-// opened is a bundle in clear that holds its bytes against its hash.
-type opened struct {
-	io.Reader
-	sealed io.Closer
-	sum    hash.Hash
-	want   contract.Digest
-}
-
-// Read implements io.Reader.
-func (o *opened) Read(b []byte) (int, error) {
-	n, err := o.Reader.Read(b)
-	o.sum.Write(b[:n])
-	if errors.Is(err, io.EOF) && digestOf(o.sum) != o.want {
-		return n, fmt.Errorf("raw bundle %s: its bytes are not those that were recorded", o.want.Short())
-	}
-	return n, err
-}
-
-// Close implements io.Closer.
-func (o *opened) Close() error { return o.sealed.Close() }
-
-// List returns what is known of every bundle, expired ones too, by hash.
+// List returns what is known of every bundle, expired ones too, by hash. What is
+// damaged is an error beside the others, one *DamagedError for each.
 func (s *Store) List(ctx context.Context) ([]Meta, error) {
 	names, err := s.bucket.List(ctx, "")
 	if err != nil {
 		return nil, fmt.Errorf("listing the private store: %w", err)
 	}
 	var out []Meta
+	var damaged error
 	for _, n := range names {
 		if !strings.HasSuffix(n, ".json") {
 			continue
 		}
 		m, err := s.meta(ctx, n)
-		if err != nil {
+		var bad *DamagedError
+		switch {
+		case err == nil:
+			out = append(out, m)
+		case errors.As(err, &bad):
+			damaged = errors.Join(damaged, err)
+		case !errors.Is(err, fs.ErrNotExist): // removed meanwhile
 			return nil, err
 		}
-		out = append(out, m)
 	}
 	slices.SortFunc(out, func(a, b Meta) int { return cmp.Compare(a.SHA256, b.SHA256) })
-	return out, nil
+	return out, damaged
 }

@@ -168,41 +168,6 @@ func TestRecipients(t *testing.T) {
 	}
 }
 
-// What is not what was kept is refused, without a word of its content.
-func TestDamage(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(t *testing.T, dir, sealed, other string)
-	}{
-		{"a flipped byte", func(t *testing.T, _, sealed, _ string) {
-			b, err := os.ReadFile(sealed)
-			must(t, err)
-			b[len(b)-20] ^= 1
-			must(t, os.WriteFile(sealed, b, 0o600))
-		}},
-		{"cut off", func(t *testing.T, _, sealed, _ string) { must(t, os.Truncate(sealed, 300)) }},
-		{"another bundle in its place", func(t *testing.T, _, sealed, other string) {
-			b, err := os.ReadFile(other)
-			must(t, err)
-			must(t, os.WriteFile(sealed, b, 0o600))
-		}},
-		{"no longer there", func(t *testing.T, _, sealed, _ string) { must(t, os.Remove(sealed)) }},
-	} {
-		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
-			dir := t.TempDir()
-			s := open(t, private.Config{StateDir: dir})
-			content := rand.Text()
-			d, other := keep(t, s, content), keep(t, s, "other")
-			at := func(d contract.Digest) string { return filepath.Join(dir, "raw", d.Hex()[:2], d.Hex()+".age") }
-			c.change(t, dir, at(d), at(other))
-			_, _, err := read(s, d)
-			if err == nil || strings.Contains(err.Error(), content) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-}
-
 func TestExpire(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, private.Config{StateDir: dir})
