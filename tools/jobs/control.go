@@ -84,7 +84,7 @@ func (s *Store) cancel(o *observed) error {
 // a process is gone. It looks once more, as near to the delivery as it can: the
 // leader of a group keeps its pid from being reused while it lives.
 func (s *Store) signal(o *observed, signal string) (why string, err error) {
-	unlock, err := lock(o.dir)
+	unlock, err := lock(o.dir, byKill)
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +114,7 @@ func (s *Store) Resume(id, program string) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := change(dir, func(r *Record) error {
+	r, err := change(dir, byProducer, func(r *Record) error {
 		if !r.Suspended && !(r.Generation > 1 && s.unstarted(r)) {
 			return ErrNotSuspended
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,7 +22,9 @@ type Run struct {
 	store *Store
 	dir   string
 	mu    sync.Mutex
-	told  time.Time // when progress was written last
+	told  time.Time   // when progress was written last
+	later *time.Timer // writes what was held back since, nil for nothing
+	held  Progress
 }
 
 // Done is what the work came to.
@@ -36,16 +39,39 @@ type Done struct {
 // progressEvery keeps a quick run from writing more than anybody reads.
 const progressEvery = 200 * time.Millisecond
 
-// Tell writes how far the run is. A disk that refuses it does not stop the work.
+// Tell writes how far the run is, or does so a moment later: the last word is
+// never lost. A disk that refuses it does not stop the work.
 func (r *Run) Tell(done, total int, what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.held = Progress{done, total, what, r.store.now()}
 	now := r.store.sys.Now()
-	if done < total && now.Sub(r.told) < progressEvery && now.After(r.told) {
+	if since := now.Sub(r.told); done < total && since >= 0 && since < progressEvery {
+		if r.later == nil {
+			r.later = time.AfterFunc(progressEvery-since, r.flush)
+		}
 		return
 	}
 	r.told = now
-	_ = writeRun(r.dir, progressFile, Progress{done, total, what, r.store.now()})
+	r.write()
+}
+
+// flush writes what Tell held back.
+func (r *Run) flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.later != nil {
+		r.told = r.store.sys.Now()
+		r.write()
+	}
+}
+
+func (r *Run) write() {
+	if r.later != nil {
+		r.later.Stop()
+		r.later = nil
+	}
+	_ = writeRun(r.dir, progressFile, r.held)
 }
 
 // Artifact writes a file that readers find when the run has ended.
@@ -60,7 +86,7 @@ func (s *Store) Exec(ctx context.Context, id string, generation int, work func(c
 	if err != nil {
 		return err
 	}
-	if err := patiently(func() error { return s.started(dir, generation, os.Getpid()) }); err != nil {
+	if err := patiently(func() error { return s.started(dir, byRun, generation, os.Getpid()) }); err != nil {
 		return err // without a record nobody could find or stop this process
 	}
 	r, _, err := load(dir)
@@ -72,6 +98,7 @@ func (s *Store) Exec(ctx context.Context, id string, generation int, work func(c
 		run.Input = in
 	}
 	done := work(ctx, run)
+	run.flush() // before the end: nothing of an ended run changes
 	if done.Status == StatusSuspended {
 		return patiently(func() error { return s.suspend(dir, generation) })
 	}
@@ -79,7 +106,7 @@ func (s *Store) Exec(ctx context.Context, id string, generation int, work func(c
 }
 
 func (s *Store) suspend(dir string, generation int) error {
-	_, err := change(dir, func(r *Record) error {
+	_, err := change(dir, byRun, func(r *Record) error {
 		if r.Generation != generation {
 			return ErrSuperseded
 		}
@@ -117,8 +144,8 @@ func patiently(f func() error) error {
 	var err error
 	for wait := 100 * time.Millisecond; wait < 30*time.Second; wait *= 2 {
 		err = f()
-		if err == nil || errors.Is(err, ErrEnded) || errors.Is(err, ErrSuperseded) {
-			return err
+		if err == nil || errors.Is(err, ErrEnded) || errors.Is(err, ErrSuperseded) || errors.Is(err, fs.ErrNotExist) {
+			return err // where its folder is gone there is no run any more
 		}
 		time.Sleep(wait)
 	}

@@ -177,7 +177,7 @@ func TestFailureKeepsItsReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Result.Available || *out.Result.ReasonCode != "not_yet" {
+	if out.Result.Available || *out.Result.ReasonCode != "absent" {
 		t.Errorf("a result that was never written: %+v", out.Result)
 	}
 }

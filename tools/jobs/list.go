@@ -141,6 +141,10 @@ func refusal(err error) *machine.Error {
 		_, detail := unavailable(broken.Err)
 		return machine.Errorf(machine.Unavailable, "%s of run %s: %s", broken.File, broken.RunID, detail)
 	}
+	var busy *BusyError
+	if errors.As(err, &busy) {
+		return machine.Errorf(machine.Unavailable, "%v", busy)
+	}
 	_, detail := unavailable(err)
 	return machine.Errorf(machine.Unavailable, "%s", detail)
 }

@@ -28,7 +28,7 @@ func TestPruneSweeps(t *testing.T) {
 	}
 	gone := []string{folder(newPrefix+"1", 2*time.Hour), folder(gonePrefix+idB, 2*time.Hour)}
 	kept := []string{folder(newPrefix+"2", 0), folder(newPrefix+"3", 2*time.Hour), folder("keys", 2*time.Hour), filepath.Join(s.dir, id)}
-	unlock, err := lock(kept[1])
+	unlock, err := lock(kept[1], byProducer)
 	if err != nil {
 		t.Fatal(err)
 	}

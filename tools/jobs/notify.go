@@ -35,7 +35,7 @@ func (s *Store) notify(dir string, r *Record, end *End) {
 	if r.Notify == "" {
 		return
 	}
-	unlock, err := lock(dir)
+	unlock, err := lock(dir, end.By)
 	if err != nil {
 		return
 	}
@@ -51,7 +51,7 @@ func (s *Store) notifyAgain(dir string, r *Record, end *End) {
 	if r.Notify == "" || exists(filepath.Join(dir, noticeFile)) || !s.abandoned(dir, r) {
 		return
 	}
-	unlock, err := lock(dir)
+	unlock, err := lock(dir, byReaper)
 	if err != nil {
 		return
 	}

@@ -235,7 +235,7 @@ func (s *Store) Status(id string) (*Job, error) {
 
 func (o *observed) job() *Job {
 	j := &Job{Lifecycle: o.view, Args: slices.Clone(o.record.Args), Log: filepath.Join(o.dir, consoleFile)}
-	j.Progress = value[Progress](o.dir, progressFile)
+	j.Progress = final(o, value[Progress](o.dir, progressFile))
 	sig := value[*Signalled](o.dir, signalFile)
 	if sig.ReasonCode != nil && *sig.ReasonCode == machine.ReasonNotYet {
 		sig = machine.Got[*Signalled](nil) // no signal was delivered: that is known
@@ -258,6 +258,15 @@ func value[T any](dir, file string) machine.Value[T] {
 	}
 	code, detail := unavailable(err)
 	return machine.Missing[T](code, file+": "+detail)
+}
+
+// final is what became of a value by the time that the run has ended: what was
+// not written by then never will be.
+func final[T any](o *observed, v machine.Value[T]) machine.Value[T] {
+	if o.end != nil && v.ReasonCode != nil && *v.ReasonCode == machine.ReasonNotYet {
+		return machine.Missing[T](machine.ReasonAbsent, "the run ended without writing it")
+	}
+	return v
 }
 
 // unavailable says in a word and in a sentence why a file could not be read.

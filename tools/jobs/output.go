@@ -63,7 +63,8 @@ func (s *Store) Output(id string, tailChars int) (*Output, error) {
 		m.Input = &in
 	}
 	out.Manifest = machine.Got(m)
-	out.Result = value[json.RawMessage](o.dir, resultFile)
+	out.Console.Value = final(o, out.Console.Value)
+	out.Result = final(o, value[json.RawMessage](o.dir, resultFile))
 	return out, nil
 }
 

@@ -5,6 +5,7 @@
 package jobs
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -173,11 +174,38 @@ func writeRun(dir, file string, v any) error {
 	return store.WritePrivate(filepath.Join(dir, file), b)
 }
 
+// BusyError says that somebody else has had a run to themselves for too long:
+// nothing was changed, and asking again may do.
+type BusyError struct{ RunID string }
+
+// Error implements error.
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("another process has held the lock of %s for %v: ask again", e.RunID, lockPatience)
+}
+
+// How long the lock of a run is waited for. Only the run itself has nobody to
+// leave its decision to; for all others a stopped process that holds it is a
+// refused write, which the next look makes up for.
+var (
+	lockPatience = 2 * time.Second // a variable for tests alone
+	lockEvery    = 5 * time.Millisecond
+)
+
 // lock takes the run's lock. Who decides about a run holds it from the look to
 // the write, however long that takes.
-func lock(dir string) (unlock func(), err error) {
+func lock(dir, by string) (unlock func(), err error) {
 	l := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
-	if err := l.Lock(); err != nil {
+	if by == byRun {
+		err = l.Lock()
+	} else {
+		ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
+		defer cancel()
+		_, err = l.TryLockContext(ctx, lockEvery)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, &BusyError{filepath.Base(dir)}
+	case err != nil:
 		return nil, fmt.Errorf("locking run %s: %w", filepath.Base(dir), err)
 	}
 	return func() { _ = l.Unlock() }, nil
@@ -199,8 +227,8 @@ func load(dir string) (*Record, *End, error) {
 }
 
 // change edits the record of a run that has not ended, under its lock.
-func change(dir string, edit func(*Record) error) (*Record, error) {
-	unlock, err := lock(dir)
+func change(dir, by string, edit func(*Record) error) (*Record, error) {
+	unlock, err := lock(dir, by)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +249,7 @@ func change(dir string, edit func(*Record) error) (*Record, error) {
 // finish records the end of a run's incarnation, once: it holds the lock, looks
 // again, and links the file into its place, which fails where one is.
 func (s *Store) finish(dir string, generation int, end *End) error {
-	unlock, err := lock(dir)
+	unlock, err := lock(dir, end.By)
 	if err != nil {
 		return err
 	}

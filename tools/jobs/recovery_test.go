@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/machine"
 )
 
 // gone is a machine on which no recorded process lives.
@@ -24,7 +27,7 @@ func TestKeyStartsWhatADeadProducerLeft(t *testing.T) {
 	if generation, err := s.takeOver(id); err != nil || generation != 0 {
 		t.Errorf("taken from a producer that lives: generation %d, %v", generation, err)
 	}
-	if _, err := change(filepath.Join(s.dir, id), func(r *Record) error { r.Producer.StartTicks++; return nil }); err != nil {
+	if _, err := change(filepath.Join(s.dir, id), byProducer, func(r *Record) error { r.Producer.StartTicks++; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	job, reused, err := s.Submit(context.Background(), sub, program)
@@ -34,12 +37,12 @@ func TestKeyStartsWhatADeadProducerLeft(t *testing.T) {
 	if job = settled(t, s, id); !job.Terminal || *job.Outcome != Succeeded {
 		t.Errorf("%+v", job.Lifecycle)
 	}
-	if err := s.started(filepath.Join(s.dir, id), 1, 1); !errors.Is(err, ErrEnded) {
+	if err := s.started(filepath.Join(s.dir, id), byRun, 1, 1); !errors.Is(err, ErrEnded) {
 		t.Errorf("the child of the dead producer: %v", err)
 	}
 	// Before its end it is the older incarnation.
 	other := recorded(t, s, idA, func(r *Record) { r.Generation = 2 })
-	if err := s.started(filepath.Join(s.dir, other), 1, 1); !errors.Is(err, ErrSuperseded) {
+	if err := s.started(filepath.Join(s.dir, other), byRun, 1, 1); !errors.Is(err, ErrSuperseded) {
 		t.Errorf("the child of the dead producer: %v", err)
 	}
 }
@@ -49,7 +52,7 @@ func TestResumeAgain(t *testing.T) {
 	s := testStore(t)
 	id := submit(t, s, Submission{Args: []string{"suspend"}}).RunID
 	until(t, s, id, func(j *Job) bool { return j.Status == StatusSuspended })
-	_, err := change(filepath.Join(s.dir, id), func(r *Record) error {
+	_, err := change(filepath.Join(s.dir, id), byProducer, func(r *Record) error {
 		r.Suspended, r.SpawnState, r.Process, r.PID = false, Preparing, nil, 0
 		r.Generation++
 		r.Producer.StartTicks++
@@ -102,5 +105,64 @@ func TestWaitOutlastsAClockJump(t *testing.T) {
 	w, err := s.Wait(ctx, []string{idA}, MinPoll, MinPoll)
 	if err != nil || !w.TimedOut {
 		t.Errorf("%+v %v", w, err)
+	}
+}
+
+// A reaper that was stopped with a run's lock in its hand holds up nobody: its
+// run is one whose end could not be recorded, until it goes on or is gone.
+func TestStoppedReaperHoldsUpNobody(t *testing.T) {
+	lockPatience = 50 * time.Millisecond
+	t.Cleanup(func() { lockPatience = 2 * time.Second })
+	s := Open(t.TempDir(), gone())
+	recorded(t, s, idA, startedAs(2, 7))
+	recorded(t, s, idB, func(r *Record) { r.Suspended = true })
+	recorded(t, s, idC, startedAs(2, 7))
+	unlock, err := lock(filepath.Join(s.dir, idA), byReaper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := lock(filepath.Join(s.dir, idB), byReaper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Wait(context.Background(), []string{idA, idC}, 0, 0)
+	if err != nil || !slices.Equal(w.StoppedWithoutEnd, []string{idA}) || !slices.Equal(w.Terminal, []string{idC}) {
+		t.Errorf("%+v %v", w, err)
+	}
+	var busy *BusyError
+	if _, err := s.Resume(idB, "none"); !errors.As(err, &busy) || Refusal(err).Kind != machine.Unavailable {
+		t.Errorf("resuming: %v", err)
+	}
+	if _, err := s.Kill(idB, "TERM"); !errors.As(err, &busy) {
+		t.Errorf("killing: %v", err)
+	}
+	unlock()
+	other()
+	if job, err := s.Status(idA); err != nil || !job.Terminal || *job.Outcome != Indeterminate {
+		t.Errorf("after it: %+v %v", job, err)
+	}
+}
+
+// What was told last is what is shown, however soon it came after the words
+// before it.
+func TestLastProgressIsKept(t *testing.T) {
+	s := Open(t.TempDir(), gone())
+	recorded(t, s, idA, startedAs(1, 7))
+	run := &Run{store: s, dir: filepath.Join(s.dir, idA)}
+	run.Tell(0, 9, "first")
+	run.Tell(1, 9, "second")
+	for deadline := time.Now().Add(time.Minute); ; {
+		p := value[Progress](run.dir, progressFile)
+		if p.Available && p.Value.What == "second" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("progress is %+v", p.Value)
+		}
+	}
+	run.Tell(2, 9, "third")
+	run.flush()
+	if p := value[Progress](run.dir, progressFile); !p.Available || p.Value.What != "third" {
+		t.Errorf("at the end it is %+v", p)
 	}
 }

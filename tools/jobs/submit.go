@@ -129,7 +129,7 @@ func (s *Store) Submit(ctx context.Context, sub Submission, program string) (job
 // where there is nothing to take over.
 func (s *Store) takeOver(id string) (generation int, err error) {
 	stays := errors.New("the run stays as it is")
-	r, err := change(filepath.Join(s.dir, id), func(r *Record) error {
+	r, err := change(filepath.Join(s.dir, id), byProducer, func(r *Record) error {
 		if !s.unstarted(r) {
 			return stays
 		}
@@ -165,7 +165,7 @@ func (s *Store) admit(ctx context.Context, sub *Submission) (id string, reused b
 	if err := os.MkdirAll(keys, 0o700); err != nil {
 		return "", false, fmt.Errorf("making the folder of runs: %w", err)
 	}
-	unlock, err := lock(keys)
+	unlock, err := lock(keys, byProducer)
 	if err != nil {
 		return "", false, err
 	}
@@ -198,7 +198,7 @@ func (s *Store) create(sub *Submission, keep func(id string) error) (string, err
 		return "", fmt.Errorf("making the folder of a run: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	unlock, err := lock(tmp) // until it has its name, so that nobody takes it for a dead producer's
+	unlock, err := lock(tmp, byProducer) // until it has its name, so that nobody takes it for a dead producer's
 	if err != nil {
 		return "", err
 	}
@@ -258,15 +258,15 @@ func (s *Store) spawn(id string, generation int, in, program string) error {
 	}
 	// A refused write leaves it to the child, which records the same; and a
 	// child that was quicker has recorded it.
-	_ = s.started(dir, generation, c.Process.Pid)
+	_ = s.started(dir, byProducer, generation, c.Process.Pid)
 	_ = c.Process.Release()
 	return nil
 }
 
 // started records the process of an incarnation. The producer and the child
 // both do it: whoever comes first.
-func (s *Store) started(dir string, generation, pid int) error {
-	_, err := change(dir, func(r *Record) error {
+func (s *Store) started(dir, by string, generation, pid int) error {
+	_, err := change(dir, by, func(r *Record) error {
 		if r.Generation != generation {
 			return ErrSuperseded
 		}
@@ -280,7 +280,7 @@ func (s *Store) started(dir string, generation, pid int) error {
 
 func (s *Store) spawnFailed(id string, generation int, cause error) error {
 	dir := filepath.Join(s.dir, id)
-	r, err := change(dir, func(r *Record) error {
+	r, err := change(dir, byProducer, func(r *Record) error {
 		if r.Generation != generation {
 			return ErrSuperseded
 		}
