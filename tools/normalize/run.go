@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/paths"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
@@ -26,6 +27,8 @@ type run struct {
 	terminal bool
 	tail     []frame // what came after the last terminal frame so far
 	notJSON  int
+	forms    rawjson.Forms[*form]
+	looked   []paths.Place // where the rules look at values
 }
 
 // frame is one frame's text and where it was seen.
@@ -36,7 +39,7 @@ type frame struct {
 }
 
 func newRun(r *rules) *run {
-	out := &run{rules: r, kinds: newKinds(r), optional: newKinds(r), after: newKinds(r), order: newOrder()}
+	out := &run{rules: r, kinds: newKinds(r), optional: newKinds(r), after: newKinds(r), order: newOrder(), looked: r.places()}
 	if r.dialect.Transport == contract.TransportJSONRPC {
 		out.rpc = newExchange()
 	}
@@ -119,6 +122,9 @@ func (r *run) lines(t *transcript.Transcript) error {
 // text reads one frame's text.
 func (r *run) text(f frame) error {
 	ours := f.dir == transcript.ServerToCLI
+	if r.known(f) {
+		return nil
+	}
 	v, ok, err := r.parse(f.text)
 	if err != nil {
 		return err
@@ -164,8 +170,8 @@ func (r *run) text(f frame) error {
 		r.tail = append(r.tail, f)
 		return nil
 	}
-	r.walker.add(k, v, f.text)
 	s := step{kind: k, call: r.callOf(k, v)}
+	r.learn(f, s, p, v)
 	if r.rpc != nil {
 		r.placeRPC(s, p, ours)
 		return nil

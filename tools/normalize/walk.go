@@ -91,7 +91,8 @@ type walker struct {
 	frame      int // number of the frame, from 1
 	visits     int // objects visited
 	members    []member
-	duplicates int // members that a later one of the same name replaced
+	duplicates int   // members that a later one of the same name replaced
+	form       *form // what is learned of the frame, or nil
 }
 
 type member struct {
@@ -126,10 +127,16 @@ func (w *walker) walk(v rawjson.Value, n *node, depth int) {
 	t := v.Kind()
 	if n.flags&racy != 0 {
 		n.count(rawjson.Invalid, w.frame) // type unknown
+		w.form.note(n)
+		w.form.differs(v)
 		return
 	}
 	n.count(t, w.frame)
+	w.form.note(n)
 	if n.flags&opaque != 0 || depth >= maxDepth {
+		if depth < maxDepth {
+			w.form.differs(v)
+		}
 		return
 	}
 	switch t {
@@ -143,6 +150,8 @@ func (w *walker) walk(v rawjson.Value, n *node, depth int) {
 	default:
 		if n.flags&enum != 0 {
 			n.addEnum(v)
+		} else {
+			w.form.differs(v)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (r *run) collect(rec *transcript.Record) {
 		return
 	}
 	framed := rec.Stream != transcript.Stderr
-	if framed && len(body) <= maxLine {
+	if framed {
 		if f := r.forms.match(body); f != nil {
 			r.collectForm(f, body, offset(line, body))
 			return

@@ -11,10 +11,8 @@ import (
 // values that differ holds for each. A stream has thousands of frames and a
 // dozen forms.
 type form struct {
-	text   *rawjson.Form
 	slots  []formSlot
 	pieces []pieceAct
-	next   *form // what followed it last
 	// What became of what the frames have in common, between the values that
 	// differ, and which facts about the result they share. nil: none was
 	// rewritten yet.
@@ -45,22 +43,13 @@ type pieceAct struct {
 	slot     int
 }
 
-// Bounds of forms. What a run prints again and again has few of them.
-const (
-	maxForms     = 48
-	maxFormSlots = 32
-	maxFormSize  = 4 << 10
-	maxRepeated  = 256 // bytes of a string that is compared with the one before
-)
+// maxRepeated is how long a string may be that is compared with the one before.
+const maxRepeated = 256
 
-// forms are the forms of a run.
+// forms are the forms of a run, and what is noted of a frame to make one of it.
 type forms struct {
-	list   []*form // those used last first
-	last   *form
-	tokens []rawjson.Token // of the frame that matched
-	hits   int
-	made   int
-	off    bool
+	known rawjson.Forms[*form]
+	off   bool
 
 	learning bool
 	slots    []formSlot
@@ -68,42 +57,20 @@ type forms struct {
 	markers  []string // what must stand in the common part
 }
 
-// match returns the form of a frame, whose values are then in tokens, or nil.
+// match returns the form of a frame, whose values are then in known.Tokens, or
+// nil.
 func (fs *forms) match(body []byte) *form {
-	if body[0] != '{' {
+	if body[0] != '{' || len(body) > maxLine {
 		return nil
 	}
-	ok := false
-	if fs.last != nil && fs.last.next != nil {
-		if fs.tokens, ok = fs.last.next.text.Match(body, fs.tokens); ok {
-			fs.last = fs.last.next
-			fs.hits++
-			return fs.last
-		}
-	}
-	for i, f := range fs.list {
-		if fs.tokens, ok = f.text.Match(body, fs.tokens); ok {
-			copy(fs.list[1:i+1], fs.list[:i])
-			fs.list[0] = f
-			fs.hits++
-			fs.follow(f)
-			return f
-		}
-	}
-	return nil
-}
-
-func (fs *forms) follow(f *form) {
-	if fs.last != nil {
-		fs.last.next = f
-	}
-	fs.last = f
+	f, _ := fs.known.Match(body)
+	return f
 }
 
 // begin notes from now on what is special about a frame, unless forms seem not
 // to come again.
 func (fs *forms) begin(root rawjson.Value) {
-	fs.learning = !fs.off && root.Kind() == rawjson.Object && fs.made < 2*maxForms+fs.hits/4
+	fs.learning = !fs.off && root.Kind() == rawjson.Object && fs.known.Worth()
 	fs.slots, fs.acts, fs.markers = fs.slots[:0], fs.acts[:0], fs.markers[:0]
 }
 
@@ -117,7 +84,7 @@ func (fs *forms) note(v rawjson.Value, st paths.State, ctx walkContext, m *membe
 	if m == nil && st.Flags()&(fLiteral|fName) != 0 {
 		return
 	}
-	if len(fs.slots) == maxFormSlots {
+	if len(fs.slots) == rawjson.MaxDiffer {
 		fs.giveUp()
 		return
 	}
@@ -184,39 +151,21 @@ func (fs *forms) end(r *run, root rawjson.Value, body []byte) {
 			}
 		}
 	}
-	f.text = rawjson.NewForm(body, differ)
+	text := rawjson.NewForm(body, differ)
 	for _, m := range fs.markers {
-		if !f.text.Has(m) {
+		if !text.Has(m) {
 			fs.giveUp()
 		}
 	}
-	if fs.learning && f.text.Size() <= maxFormSize {
-		fs.keep(f)
+	if fs.learning {
+		fs.known.Add(text, f)
 	}
 	fs.giveUp()
 }
 
-// keep adds a form, in the place of the one that was not used longest.
-func (fs *forms) keep(f *form) {
-	fs.made++
-	if len(fs.list) == maxForms {
-		old := fs.list[maxForms-1]
-		for _, g := range fs.list {
-			if g.next == old {
-				g.next = nil
-			}
-		}
-		fs.list = fs.list[:maxForms-1]
-	}
-	fs.list = append(fs.list, nil)
-	copy(fs.list[1:], fs.list)
-	fs.list[0] = f
-	fs.follow(f)
-}
-
 // collectForm is collect for a frame of a form.
 func (r *run) collectForm(f *form, body []byte, shift int) {
-	for i, t := range r.forms.tokens {
+	for i, t := range r.forms.known.Tokens {
 		s := &f.slots[i]
 		raw := body[t.Start:t.End]
 		if s.number || len(raw) <= maxRepeated && bytes.Equal(raw, s.collected) {
@@ -231,7 +180,7 @@ func (r *run) collectForm(f *form, body []byte, shift int) {
 		p := &f.pieces[i]
 		switch {
 		case !p.end:
-			r.groups.add(r.group(p.rule, p.key), body, r.forms.tokens[p.slot], r.frame, shift)
+			r.groups.add(r.group(p.rule, p.key), body, r.forms.known.Tokens[p.slot], r.frame, shift)
 		case len(r.groups.open) > 0:
 			r.groups.close(p.key, p.all)
 		}
@@ -243,7 +192,7 @@ func (r *run) collectForm(f *form, body []byte, shift int) {
 func (r *run) rewriteForm(f *form, line, body []byte, shift int) []byte {
 	w := r.writer(body, shift)
 	out := append(r.room[:0], line[:shift]...)
-	for i, t := range r.forms.tokens {
+	for i, t := range r.forms.known.Tokens {
 		s := &f.slots[i]
 		out = append(out, f.parts[i]...)
 		raw := body[t.Start:t.End]
@@ -299,10 +248,10 @@ func (f *form) settle(body []byte, tokens []rawjson.Token, edits []edit, facts f
 
 // forget drops what became of forms, because more may stay than before.
 func (fs *forms) forget() {
-	for _, f := range fs.list {
+	fs.known.Each(func(f *form) {
 		f.parts = nil
 		for i := range f.slots {
 			f.slots[i].rewritten = nil
 		}
-	}
+	})
 }

@@ -22,7 +22,7 @@ func (r *run) rewrite(rec *transcript.Record) {
 	shift := offset(line, body)
 	rec.Data, rec.Frame = nil, nil
 	var f *form
-	if rec.Stream != transcript.Stderr && len(body) <= maxLine {
+	if rec.Stream != transcript.Stderr {
 		if f = r.forms.match(body); f != nil && f.parts != nil {
 			r.store(rec, line, shift, len(body), r.rewriteForm(f, line, body, shift), f.facts, f.sound)
 			return
@@ -40,7 +40,7 @@ func (r *run) rewrite(rec *transcript.Record) {
 		facts := r.factsOf(r.doc.Root())
 		r.store(rec, line, shift, len(body), applyBytes(line, shift, len(body), w.edits), facts, false)
 		if f != nil {
-			f.settle(body, r.forms.tokens, w.edits, facts, rec.Frame != nil)
+			f.settle(body, r.forms.known.Tokens, w.edits, facts, rec.Frame != nil)
 		}
 		r.edits = w.edits
 		return

@@ -106,6 +106,13 @@ func (m *Matcher) Match(frame rawjson.Value) bool {
 	return true
 }
 
+// Places calls visit with each place that the condition looks at.
+func (m *Matcher) Places(visit func(Place)) {
+	for i := range m.terms {
+		visit(m.terms[i].place)
+	}
+}
+
 func (t *term) match(frame rawjson.Value) bool {
 	found, ok := false, false
 	t.place.Find(frame, func(v rawjson.Value) bool {

@@ -53,8 +53,7 @@ func NewForm(src []byte, differ []Value) *Form {
 	return f
 }
 
-// Size is how many bytes the texts of a form have in common.
-func (f *Form) Size() int {
+func (f *Form) size() int {
 	n := len(f.tail)
 	for i := range f.slots {
 		n += len(f.slots[i].lead)
