@@ -3,6 +3,8 @@ package leak
 import (
 	"hash/maphash"
 	"strings"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
 // Texts that come in pieces are joined by the place of the piece in its frame
@@ -11,13 +13,14 @@ import (
 
 // Bounds of joined texts.
 const (
-	pieceKeep   = 256     // what is kept of either end of a long piece
-	joinedScan  = 8 << 10 // a joined text is scanned when it is so long
-	joinedKeep  = 1 << 10 // and so much of it is kept for what follows
-	maxJoined   = 1024    // texts open at a time
-	maxNested   = 8       // depth of JSON inside strings
-	maxOpen     = 128     // depth of objects and arrays
-	maxFrameLen = 8 << 20 // a longer frame is no piece of anything
+	pieceKeep   = 256      // what is kept of either end of a long piece
+	joinedScan  = 8 << 10  // a joined text is scanned when it is so long
+	joinedKeep  = 1 << 10  // and so much of it is kept for what follows
+	maxJoined   = 1024     // texts open at a time
+	maxNested   = 8        // depth of JSON inside strings
+	maxOpen     = 128      // depth of objects and arrays
+	maxFrameLen = 8 << 20  // a longer frame is no piece of anything
+	maxBase64   = 64 << 10 // a longer text is not read as base64 of another
 )
 
 // isBlockKey knows the members that say which of several blocks a frame belongs
@@ -41,6 +44,9 @@ type frames struct {
 	group  uint64 // of the frame: its block keys and their values
 	line   int
 	at     int // offset of the frame in the input
+	known  rawjson.Forms[*knownFrame]
+	doc    rawjson.Doc
+	epoch  int // how often all open texts were closed
 }
 
 // leaf is a text in a frame.
@@ -110,8 +116,11 @@ func (j *joined) place(a, b int) (line, start, end int) {
 }
 
 // frame notes the texts of a line that is a frame.
-func (x *scan) frame(line string, at int) {
+func (x *scan) frame(line string, bytes []byte, at int) {
 	x.at, x.line = x.base+at, -1
+	if x.knownForm(bytes, line, at) {
+		return
+	}
 	x.read(line)
 	for i := range x.leaves {
 		l := &x.leaves[i]
@@ -119,6 +128,9 @@ func (x *scan) frame(line string, at int) {
 		if x.group != 0 {
 			x.join(l.path^x.group, l, at)
 		}
+	}
+	if len(x.leaves) > 0 {
+		x.learn(bytes)
 	}
 }
 
@@ -152,7 +164,9 @@ func frameStart(line string) int {
 }
 
 // join appends a leaf to the text of its key.
-func (x *scan) join(key uint64, l *leaf, at int) {
+func (x *scan) join(key uint64, l *leaf, at int) { x.extend(x.openText(key), l, at) }
+
+func (x *scan) openText(key uint64) *joined {
 	j := x.open[key]
 	if j == nil {
 		if len(x.open) >= maxJoined {
@@ -161,6 +175,11 @@ func (x *scan) join(key uint64, l *leaf, at int) {
 		j = &joined{}
 		x.open[key] = j
 	}
+	return j
+}
+
+// extend appends a leaf to a joined text.
+func (x *scan) extend(j *joined, l *leaf, at int) {
 	if l.text == j.last && l.text != "" {
 		return // a constant of the protocol
 	}
@@ -252,4 +271,5 @@ func (x *scan) flushAll() {
 		x.flush(j)
 	}
 	clear(x.open)
+	x.epoch++
 }

@@ -44,10 +44,11 @@ const minSecret = 6
 
 // Scanner is the leak scan. It is safe for use by several goroutines.
 type Scanner struct {
-	cat     *catalogue
-	words   *finder // the catalogue's keywords, and those of the secrets behind them
-	secrets []string
-	escapes bool // a secret holds what JSON escapes
+	cat      *catalogue
+	words    *finder // the catalogue's keywords, and those of the secrets behind them
+	secrets  []string
+	escapes  bool // a secret holds what JSON escapes
+	plodding bool // take no short cuts, so that tests can say that they change nothing
 }
 
 // NewScanner returns a leak scan that also looks for these secrets, the values
@@ -141,7 +142,7 @@ func (s *Scanner) Scan(b []byte) []Finding {
 				x.unread(end - from)
 			}
 		}
-		x.block(string(b[from:end]), kept)
+		x.block(b[from:end], kept)
 		if end == len(b) {
 			return x.result()
 		}
@@ -177,7 +178,7 @@ func (s *Scanner) ScanReader(r io.Reader) ([]Finding, error) {
 				x.unread(len(buf))
 			}
 		}
-		x.block(string(buf[:end]), kept)
+		x.block(buf[:end], kept)
 		if last {
 			return x.result(), nil
 		}
@@ -207,12 +208,13 @@ func newScan(s *Scanner) *scan {
 	return x
 }
 
-func (x *scan) block(text string, kept int) {
+func (x *scan) block(b []byte, kept int) {
+	text := string(b)
 	x.text = text
 	x.countedTo, x.counted = 0, 0
 	x.budget = 64*len(text) + 1<<20
 	x.view(&layer{s: text, name: "raw"})
-	x.lineViews(text, kept)
+	x.lineViews(text, b, kept)
 }
 
 // advance moves the block's start by n bytes.

@@ -36,7 +36,7 @@ func (x *scan) whole(l *layer, from, to int) {
 
 // lineViews reads the block line by line: escapes, control sequences, and the
 // frames whose texts may go on in others. Lines before kept were read.
-func (x *scan) lineViews(text string, kept int) {
+func (x *scan) lineViews(text string, b []byte, kept int) {
 	root := &layer{s: text, name: "raw"}
 	odd := escaped(text, x.s.escapes) || strings.IndexByte(text, 0x1b) >= 0
 	for start := kept; start < len(text); {
@@ -49,7 +49,7 @@ func (x *scan) lineViews(text string, kept int) {
 		if odd {
 			x.whole(root, start, end)
 		}
-		x.frame(text[start:end], start)
+		x.frame(text[start:end], b[start:end], start)
 		start = end + 1
 	}
 }

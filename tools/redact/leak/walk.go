@@ -127,7 +127,7 @@ func (x *scan) leaf(raw string, in source, path uint64, depth int) {
 	if c := text[0]; (c == '{' || c == '[') && depth < maxNested {
 		x.walk(text, path^0x15, depth+1, in)
 	}
-	if len(text)%4 == 0 && len(text) < 64<<10 {
+	if len(text)%4 == 0 && len(text) < maxBase64 {
 		if b, ok := wholeBase64(text); ok {
 			in.exact = false
 			x.leaves = append(x.leaves, leaf{path: path ^ 0xb64, text: b, source: in})
