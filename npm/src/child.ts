@@ -177,6 +177,7 @@ export class InstrumentedChild extends EventEmitter {
       if ((r.event === "kill" || r.event === "timeout") && r.signal) await this.stall(r.signal);
       return false;
     }
+    if (r.dir === "cli->file") return false;
     if (r.stream === "stdin") {
       await this.read(r);
       return false;

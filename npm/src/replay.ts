@@ -21,7 +21,7 @@ export function words(command: string): string[] {
 
 /** What the program is told about a run. */
 function messages(c: SupportedShape, transcript: readonly TranscriptRecord[]): string {
-  const chunks = transcript.filter((r) => r.dir !== "process" && lineOf(r) !== undefined);
+  const chunks = transcript.filter((r) => r.dir !== "process" && r.dir !== "cli->file" && lineOf(r) !== undefined);
   const { code, signal } = exitOf(transcript);
   return [
     { kind: "start", protocol: 1, agent: c.agent, dialect: c.dialect, family: c.protocolFamily, version: c.versions.at(-1) },

@@ -2,8 +2,8 @@
 
 /** One line of a transcript. */
 export interface TranscriptRecord {
-  dir: "server->cli" | "cli->server" | "process";
-  stream?: "stdin" | "stdout" | "stderr";
+  dir: "server->cli" | "cli->server" | "process" | "cli->file";
+  stream?: "stdin" | "stdout" | "stderr" | "session";
   at_ms: number;
   data?: string;
   data_ref?: string;

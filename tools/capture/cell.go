@@ -337,6 +337,9 @@ func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string
 	if rec.gaveUp != "" {
 		out = append(out, "the client gave up: "+rec.gaveUp)
 	}
+	if rec.result.LogProblem != "" {
+		out = append(out, "the session file was not recorded: "+rec.result.LogProblem)
+	}
 	if rec.result.LeftoversKilled > 0 {
 		out = append(out, fmt.Sprintf("%d process(es) outlived the CLI", rec.result.LeftoversKilled))
 	}

@@ -26,6 +26,7 @@ import (
 const (
 	maxOutputBytes = 32 << 20
 	maxOutputLines = 200_000
+	maxLogBytes    = 8 << 20
 )
 
 // recorded is one finished run of a child: the bundle on disk and what the
@@ -172,6 +173,9 @@ func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sand
 		Env: rec.launch.Env, Dir: rec.ws.cwd, UID: rec.ws.uid, GID: rec.ws.gid,
 		Limits: harness.Limits{Wall: time.Duration(t.WallMS) * time.Millisecond, Idle: time.Duration(t.IdleMS) * time.Millisecond, Bytes: maxOutputBytes, Lines: maxOutputLines},
 		Bundle: bundle,
+	}
+	if log := job.agent.SessionLog; log != "" && job.probe.ID != contract.VersionProbeID {
+		spec.Log = &harness.Log{Root: rec.ws.home, Pattern: log, Limit: maxLogBytes}
 	}
 	if err := job.probe.conditions(&spec, rec.ws, replied); err != nil {
 		return err

@@ -83,7 +83,7 @@ func isSanitized(b []byte) bool {
 		return false
 	}
 	dir := transcript.Dir(v.Get("dir").Str())
-	return slices.Contains([]transcript.Dir{transcript.ServerToCLI, transcript.CLIToServer, transcript.Process}, dir) && v.Get("at_ms").Kind() == rawjson.Number
+	return slices.Contains([]transcript.Dir{transcript.ServerToCLI, transcript.CLIToServer, transcript.Process, transcript.CLIToFile}, dir) && v.Get("at_ms").Kind() == rawjson.Number
 }
 
 func stdoutTranscript(b []byte) *transcript.Transcript {

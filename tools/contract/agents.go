@@ -37,7 +37,12 @@ type Agent struct {
 	Launches     []AgentLaunch   `json:"launches,omitempty"`
 	Providers    []AgentProvider `json:"providers,omitempty"`
 	HomeFiles    []AgentHomeFile `json:"home_files,omitempty"`
-	Env          *AgentEnv       `json:"env,omitempty"`
+	// SessionLog is the file in which the CLI keeps what it knows of a session
+	// and does not print: a pattern of one path under HOME. Captures record it
+	// beside the pipes; what of it is published is for Families.SessionLogs to
+	// say.
+	SessionLog string    `json:"session_log,omitempty"`
+	Env        *AgentEnv `json:"env,omitempty"`
 	// Coverage marks each probe of the agent's tier.
 	Coverage   map[string]ProbeCoverage `json:"coverage,omitempty"`
 	Extensions map[string]any           `json:"extensions,omitempty"`

@@ -8,6 +8,19 @@ import "strings"
 type Families struct {
 	SchemaVersion int       `json:"schema_version"`
 	Dialects      []Dialect `json:"dialects"`
+	// SessionLogs are the forms of the files in which CLIs keep their sessions
+	// (Agent.SessionLog).
+	SessionLogs []SessionLog `json:"session_logs,omitempty"`
+}
+
+// SessionLog is one form of a session file: JSON lines of which only those
+// that a Match of Keep fits are published, and of them only the values that
+// the paths name, beside numbers.
+type SessionLog struct {
+	ID       string   `json:"id"`
+	Keep     []Match  `json:"keep"`
+	Literals []string `json:"literals"`
+	Measured []string `json:"measured,omitempty"`
 }
 
 // Dialect is one of the formats behind a protocol family.

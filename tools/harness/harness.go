@@ -52,6 +52,10 @@ type Spec struct {
 	// Interrupt, when given, sends one signal to the child.
 	Interrupt *Interrupt
 
+	// Log, when given, is the file that the child keeps of its session: read
+	// when nothing of the child is left, and recorded after its exit.
+	Log *Log
+
 	// Bundle receives every byte and event. The caller closes it. Without one
 	// nothing is recorded.
 	Bundle *transcript.BundleWriter
@@ -147,8 +151,19 @@ type Result struct {
 	// there was no stdin.
 	StdinEnd string
 
+	// LogProblem says why Spec.Log was not recorded, in words without a path or
+	// any content; "" if it was, or none was asked for.
+	LogProblem string
+
 	Bytes    int64         // recorded output
 	Duration time.Duration // from the start of the child to its exit
+}
+
+// Log is a file below Root, the one that fits Pattern (path.Match in each
+// part). More than Limit bytes are not recorded, nor is a part of them.
+type Log struct {
+	Root, Pattern string
+	Limit         int64
 }
 
 // StartError says that the program could not be started. The run is recorded

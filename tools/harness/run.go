@@ -229,6 +229,7 @@ func (r *run) finish(swept note, err error) (Result, error) {
 			res.Ended = transcript.EventExit
 		}
 		r.event(e)
+		res.LogProblem = r.recordLog()
 	}
 	if swept.killed > 0 && r.ended == (ending{}) {
 		r.event(transcript.ProcessEvent{Event: transcript.EventKill, Signal: "SIGKILL", Reason: transcript.ReasonLeftover})

@@ -48,6 +48,7 @@ func TestChunksOfABundle(t *testing.T) {
 		w.End(transcript.ServerToCLI, transcript.Stdin, 4, "closed"),
 		w.End(transcript.CLIToServer, transcript.Stdout, 4, "eof"),
 		w.Process(5, transcript.ProcessEvent{Event: transcript.EventExit, ExitCode: &zero}),
+		w.Chunk(transcript.CLIToFile, transcript.Session, 6, []byte("{}\n")), // no pipe carried it
 	} {
 		if err != nil {
 			t.Fatal(err)

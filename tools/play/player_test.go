@@ -192,6 +192,16 @@ func TestNotPlayable(t *testing.T) {
 	}
 }
 
+// What a CLI wrote to its session file is not played: it passed through no pipe.
+func TestSessionFileIsNotPlayed(t *testing.T) {
+	tr := transcripttest.Of("> {}", "exit 0")
+	tr.Records = append(tr.Records, transcript.Record{Dir: transcript.CLIToFile, Stream: transcript.Session, Data: []byte("{}\n")})
+	rec, err := FromTranscript(tr, "")
+	if err != nil || len(rec.steps) != len(tr.Records)-1 {
+		t.Errorf("%d steps of %d records, %v", len(rec.steps), len(tr.Records), err)
+	}
+}
+
 // The stdin mode is told from what was written there.
 func TestStdinMode(t *testing.T) {
 	for want, line := range map[contract.StdinMode]string{

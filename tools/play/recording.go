@@ -49,6 +49,9 @@ func FromTranscript(t *transcript.Transcript, mode contract.StdinMode) (*Recordi
 	r := &Recording{Stdin: mode}
 	for i := range t.Records {
 		rec := &t.Records[i]
+		if rec.Stream == transcript.Session {
+			continue
+		}
 		s := step{at: rec.At, stream: rec.Stream, data: rec.Line()}
 		if rec.Dir == transcript.Process {
 			s.event = &transcript.ProcessEvent{Event: rec.Event, ExitCode: rec.ExitCode, Signal: rec.Signal, Reason: rec.Reason}
@@ -74,7 +77,7 @@ func FromBundle(b *transcript.BundleReader, mode contract.StdinMode) (*Recording
 		case e.Event != nil:
 			r.steps = append(r.steps, step{at: e.At, event: e.Event})
 		case e.Stream != transcript.Stdin:
-			if e.End == "" {
+			if e.End == "" && e.Stream != transcript.Session {
 				r.steps = append(r.steps, step{at: e.At, stream: e.Stream, data: bytes.Clone(e.Data)})
 			}
 		case e.End != "":

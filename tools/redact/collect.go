@@ -20,7 +20,7 @@ func (r *run) collect(rec *transcript.Record) {
 	if len(body) == 0 {
 		return
 	}
-	framed := rec.Stream != transcript.Stderr
+	framed := formed(rec)
 	if framed {
 		if f := r.forms.match(body); f != nil {
 			r.collectForm(f, body, offset(line, body))

@@ -37,6 +37,7 @@ const maxNesting = 4
 type Redactor struct {
 	families *contract.Families
 	dialects map[string]*dialect
+	logs     []sessionLog
 	plodding bool // take no short cuts, so that tests can say that they change nothing
 }
 
@@ -101,6 +102,13 @@ func New(f *contract.Families, v *Vocabulary) (*Redactor, error) {
 		}
 		r.dialects[f.Dialects[i].ID] = d
 	}
+	for i := range f.SessionLogs {
+		l, err := compileSessionLog(&f.SessionLogs[i])
+		if err != nil {
+			return nil, fmt.Errorf("compiling redaction rules of session log %q: %w", f.SessionLogs[i].ID, err)
+		}
+		r.logs = append(r.logs, l)
+	}
 	return r, nil
 }
 
@@ -158,14 +166,20 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (clean *transcri
 	}()
 	for i := range raw.Records {
 		s.frame = i
-		s.collect(&raw.Records[i])
+		if s.d = r.rules(d, &raw.Records[i]); s.d != nil {
+			s.collect(&raw.Records[i])
+		}
 	}
+	s.d = d
 	s.finish()
 	out := &transcript.Transcript{Records: make([]transcript.Record, 0, len(raw.Records))}
 	prompt := false
 	for i := range raw.Records {
 		s.frame = i
 		rec := raw.Records[i]
+		if s.d = r.rules(d, &rec); s.d == nil {
+			continue
+		}
 		if rec.Stream == transcript.Stdin && in.PromptOnStdin {
 			if prompt {
 				continue

@@ -22,7 +22,7 @@ func (r *run) rewrite(rec *transcript.Record) {
 	shift := offset(line, body)
 	rec.Data, rec.Frame = nil, nil
 	var f *form
-	if rec.Stream != transcript.Stderr {
+	if formed(rec) {
 		if f = r.forms.match(body); f != nil && f.parts != nil {
 			r.store(rec, line, shift, len(body), r.rewriteForm(f, line, body, shift), f.facts, f.sound)
 			return
@@ -30,7 +30,7 @@ func (r *run) rewrite(rec *transcript.Record) {
 	}
 	json, why := r.parse(rec, body)
 	if why != "" {
-		deviate(rec, rec.Stream == transcript.Stdout && !r.d.plain, transcript.DeviationNotJSON)
+		deviate(rec, r.framed(rec), transcript.DeviationNotJSON)
 		rec.Data = slices.Concat(line[:shift], []byte(r.deny(rec, body, why)), line[shift+len(body):])
 		return
 	}
@@ -45,9 +45,20 @@ func (r *run) rewrite(rec *transcript.Record) {
 		r.edits = w.edits
 		return
 	}
-	deviate(rec, rec.Stream == transcript.Stdout && !r.d.plain, transcript.DeviationNotJSON)
+	deviate(rec, r.framed(rec), transcript.DeviationNotJSON)
 	out := r.textLine(string(body), rec)
 	rec.Data = slices.Concat(line[:shift], []byte(out), line[shift+len(body):])
+}
+
+// formed says that frames of the record's stream are remembered by their form:
+// not those of a session file, which has rules of its own.
+func formed(rec *transcript.Record) bool {
+	return rec.Stream != transcript.Stderr && rec.Stream != transcript.Session
+}
+
+// framed says that every line of the record's stream should be JSON.
+func (r *run) framed(rec *transcript.Record) bool {
+	return rec.Stream == transcript.Stdout && !r.d.plain || rec.Stream == transcript.Session
 }
 
 // frameFacts are facts about a frame that its values do not change.
@@ -95,7 +106,7 @@ func (r *run) textLine(s string, rec *transcript.Record) string {
 	if isInert(s) {
 		return s
 	}
-	deny := rec.Stream == transcript.Stdin || r.in.Hermetic && r.scenario.has(s) ||
+	deny := rec.Stream == transcript.Stdin || rec.Stream == transcript.Session || r.in.Hermetic && r.scenario.has(s) ||
 		r.d.plain && rec.Stream == transcript.Stdout && !r.in.Hermetic
 	out := r.padded(s, r.settle(s, !deny, 0))
 	if whole, ok := completeJSON(out); ok && (out[0] == '{' || out[0] == '[') && r.doc.Parse([]byte(whole)) == nil { // a placeholder made it one

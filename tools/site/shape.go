@@ -174,7 +174,7 @@ func (s *Site) example(place string) []string {
 			Data   string          `json:"data"`
 			Frame  json.RawMessage `json:"frame"`
 		}
-		if json.Unmarshal(line, &rec) != nil || rec.Stream == "stderr" {
+		if json.Unmarshal(line, &rec) != nil || rec.Stream == "stderr" || rec.Stream == "session" {
 			continue
 		}
 		text := strings.TrimSpace(rec.Data + string(rec.Frame))

@@ -27,7 +27,7 @@ func Assemble(r *BundleReader) (*Transcript, error) {
 		}
 		a.entry(e)
 	}
-	for _, s := range []Stream{Stdin, Stdout, Stderr} {
+	for _, s := range []Stream{Stdin, Stdout, Stderr, Session} {
 		a.tail(s, r.last, s != Stdin)
 	}
 	return &Transcript{Records: a.records.join()}, nil
@@ -84,8 +84,11 @@ func (a *assembler) tail(s Stream, at time.Duration, cut bool) {
 	}
 	delete(a.open, s)
 	dir := CLIToServer
-	if s == Stdin {
+	switch s {
+	case Stdin:
 		dir = ServerToCLI
+	case Session:
+		dir = CLIToFile
 	}
 	deviations := ByteDeviations(line)
 	if cut {

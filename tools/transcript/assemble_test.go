@@ -21,6 +21,8 @@ func TestAssembleOrderAndDeviations(t *testing.T) {
 	must(t, w.Chunk(CLIToServer, Stderr, 7, []byte("cut he")))
 	code := 0
 	must(t, w.Process(8, ProcessEvent{Event: EventExit, ExitCode: &code}))
+	must(t, w.Chunk(CLIToFile, Session, 9, []byte("{}\nhalf a li")))
+	must(t, w.End(CLIToFile, Session, 9, "eof"))
 	_, err := w.Close()
 	must(t, err)
 
@@ -39,6 +41,8 @@ func TestAssembleOrderAndDeviations(t *testing.T) {
 		{stream: Stdout, data: "\n"},
 		{stream: Stdout, data: "second\rline\u2028still"},
 		{event: EventExit},
+		{stream: Session, data: "{}\n"},
+		{stream: Session, data: "half a li"},
 		{stream: Stderr, data: "cut he", devs: []string{DeviationTruncatedTail}},
 	}
 	r, err := OpenBundle(path)
@@ -50,6 +54,9 @@ func TestAssembleOrderAndDeviations(t *testing.T) {
 		t.Fatalf("%d records, want %d", len(tr.Records), len(want))
 	}
 	for i, rec := range tr.Records {
+		if rec.Piped() != slices.Contains([]Stream{Stdin, Stdout, Stderr}, rec.Stream) {
+			t.Errorf("record %d from %s counts as piped: %v", i, rec.Dir, rec.Piped())
+		}
 		if w := want[i]; rec.Stream != w.stream || string(rec.Data) != w.data || rec.Event != w.event || !slices.Equal(rec.Deviations, w.devs) {
 			t.Errorf("record %d: stream %q, event %q, deviations %v, %d bytes; want %+v", i, rec.Stream, rec.Event, rec.Deviations, len(rec.Data), w)
 		}

@@ -48,6 +48,9 @@ const (
 	kindStderrEnd entryKind = 6
 	kindProcess   entryKind = 7 // payload: processPayload as JSON
 	kindEnd       entryKind = 8
+
+	kindSession    entryKind = 9
+	kindSessionEnd entryKind = kindSession + kindStdinEnd - kindStdin
 )
 
 // kindOf returns the kind of a chunk, or 0 for a pair that no child has.
@@ -59,6 +62,8 @@ func kindOf(dir Dir, s Stream) entryKind {
 		return kindStdout
 	case dir == CLIToServer && s == Stderr:
 		return kindStderr
+	case dir == CLIToFile && s == Session:
+		return kindSession
 	}
 	return 0
 }

@@ -104,12 +104,14 @@ func (r *BundleReader) Next() (Entry, error) {
 		e.Stream = Stdout
 	case kindStderr, kindStderrEnd:
 		e.Stream = Stderr
+	case kindSession, kindSessionEnd:
+		e.Dir, e.Stream = CLIToFile, Session
 	case kindProcess:
 		return r.process(e)
 	default:
 		return Entry{}, r.damaged("unknown kind")
 	}
-	if kind >= kindStdinEnd {
+	if kind >= kindStdinEnd && kind != kindSession {
 		if r.truncated {
 			return Entry{}, io.EOF
 		}

@@ -19,23 +19,27 @@ import (
 // Dir says who wrote a record.
 type Dir string
 
-// The directions of the specification. Process marks an event of the child
-// process itself.
+// The directions of the specification, and CLIToFile, which is ours. Process
+// marks an event of the child process itself.
 const (
 	ServerToCLI Dir = "server->cli"
 	CLIToServer Dir = "cli->server"
 	Process     Dir = "process"
+	CLIToFile   Dir = "cli->file"
 )
 
 // Stream names the pipe that a record passed through; it is empty for a
 // process event.
 type Stream string
 
-// The streams of the specification.
+// The streams of the specification, and Session, which is no pipe: the file
+// that a CLI keeps of its session in HOME, read when the child was gone
+// (decision 0024). It says CLIToFile, and no consumer sees it.
 const (
-	Stdin  Stream = "stdin"
-	Stdout Stream = "stdout"
-	Stderr Stream = "stderr"
+	Stdin   Stream = "stdin"
+	Stdout  Stream = "stdout"
+	Stderr  Stream = "stderr"
+	Session Stream = "session"
 )
 
 // The process events of the specification.
@@ -150,6 +154,10 @@ func (t *Transcript) Bytes(dir Dir, s Stream) []byte {
 	}
 	return b.Bytes()
 }
+
+// Piped reports whether the record passed through a pipe, so that the other
+// side saw it.
+func (r *Record) Piped() bool { return r.Dir == ServerToCLI || r.Dir == CLIToServer }
 
 // Cancels reports whether the record is the wish of a caller, or of a person
 // at the keyboard (SIGINT), that the run should stop. Another signal of a

@@ -123,7 +123,7 @@ func (r *Record) check() string {
 		return r.checkProcess()
 	}
 	if kindOf(r.Dir, r.Stream) == 0 {
-		return "dir and stream do not go together: server->cli has stdin, cli->server has stdout and stderr"
+		return "dir and stream do not go together: server->cli has stdin, cli->server has stdout and stderr, cli->file has session"
 	}
 	if r.Event != "" || r.ExitCode != nil || r.Signal != "" || r.Reason != "" {
 		return "a stream record has no event, exit_code, signal or reason"
@@ -137,6 +137,8 @@ func (r *Record) check() string {
 	switch {
 	case n != 1:
 		return "want exactly one of data, data_ref and frame"
+	case r.Dir == CLIToFile && r.Data == nil:
+		return "a session file has data"
 	case !utf8.Valid(r.Data):
 		return "data is not UTF-8"
 	case r.DataRef != "" && !isWord(r.DataRef):

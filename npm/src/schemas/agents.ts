@@ -105,6 +105,10 @@ export interface Agent {
    */
   providers?: Provider[];
   home_files?: HomeFile[];
+  /**
+   * File in which the CLI keeps what it knows of a session and does not print: a pattern of one path under HOME, with * for any part of a name. Captures record it beside the pipes.
+   */
+  session_log?: string;
   env?: Env;
   coverage?: {
     [k: string]: Coverage;

@@ -85,14 +85,22 @@ export type Matches6 = Match[];
 export type Paths11 = Path[];
 /**
  * This interface was referenced by `Families`'s JSON-Schema
- * via the `definition` "paths".
- */
-export type Paths12 = Path[];
-/**
- * This interface was referenced by `Families`'s JSON-Schema
  * via the `definition` "matches".
  */
 export type Matches7 = Match[];
+/**
+ * Values that survive if they look like an enum value.
+ */
+export type Paths12 = Path[];
+/**
+ * Numbers that a clock gave: zero stays, the rest becomes 1.
+ */
+export type Paths13 = Path[];
+/**
+ * This interface was referenced by `Families`'s JSON-Schema
+ * via the `definition` "paths".
+ */
+export type Paths14 = Path[];
 
 /**
  * What the normalizer, the redactor and the comparer need to know about each dialect of each protocol family (registry/families.json).
@@ -108,6 +116,18 @@ export interface Families {
    * @minItems 1
    */
   dialects: Dialect[];
+  /**
+   * The forms of the files in which CLIs keep their sessions, JSON lines. A line that no entry keeps is left out of what is published.
+   */
+  session_logs?: {
+    id: string;
+    /**
+     * The lines that say how a turn went.
+     */
+    keep: Matches7;
+    literals: Paths12;
+    measured?: Paths13;
+  }[];
 }
 /**
  * One of the formats behind a protocol family.

@@ -1,17 +1,17 @@
 /* Made from schemas/transcript.schema.json by scripts/types.mjs; do not edit. */
 
 /**
- * One line of a sanitized transcript: a line that passed through a pipe, an RPC frame, or an event of the child process. Offsets never go back from one line to the next. Nothing here holds unredacted home paths, tokens, mail addresses, keys, signed URLs or model text; the leak scan checks that.
+ * One line of a sanitized transcript: a line that passed through a pipe, an RPC frame, an event of the child process, or a line of the file that the CLI keeps of its session. Offsets never go back from one line to the next. Nothing here holds unredacted home paths, tokens, mail addresses, keys, signed URLs or model text; the leak scan checks that.
  */
 export type Transcript = {
   /**
-   * Who wrote it; process marks an event of the child itself.
+   * Who wrote it; process marks an event of the child itself, cli->file what the CLI wrote to its session file: evidence that no consumer sees.
    */
-  dir: "server->cli" | "cli->server" | "process";
+  dir: "server->cli" | "cli->server" | "process" | "cli->file";
   /**
-   * The pipe.
+   * The pipe, or session for the CLI's session file.
    */
-  stream?: "stdin" | "stdout" | "stderr";
+  stream?: "stdin" | "stdout" | "stderr" | "session";
   /**
    * Monotonic offset. Fixtures have the record's ordinal instead of a measured time.
    */
@@ -55,7 +55,7 @@ export type Transcript = {
      */
     deviations?: Word[];
   };
-} & (StreamRecord | ProcessEvent);
+} & (StreamRecord | ProcessEvent | SessionRecord);
 /**
  * This interface was referenced by `undefined`'s JSON-Schema
  * via the `definition` "word".
@@ -95,6 +95,26 @@ export type ProcessEvent = {
   [k: string]: unknown;
 };
 
+/**
+ * A line of the session file, as it was when the child was gone.
+ *
+ * This interface was referenced by `undefined`'s JSON-Schema
+ * via the `definition` "session_record".
+ */
+export interface SessionRecord {
+  dir?: "cli->file";
+  stream: "session";
+  data_ref?: never;
+  frame?: never;
+  event?: never;
+  exit_code?: null;
+  signal?: null;
+  extensions?: {
+    reason?: never;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
 /**
  * A JSON-RPC request, notification or answer. Further members are allowed: real agents add them.
  *

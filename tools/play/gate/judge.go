@@ -201,6 +201,8 @@ func merge(want, live *transcript.Transcript, mode contract.StdinMode) *transcri
 	for _, w := range want.Records {
 		q := queue{w.Dir, w.Stream}
 		switch list := rest[q]; {
+		case w.Stream == transcript.Session: // no player writes that file: what it said stands
+			out.Records = append(out.Records, w)
 		case len(list) == 0:
 		case w.DataRef != "" || w.Stream == transcript.Stdin && mode == contract.StdinText:
 			out.Records = append(out.Records, w)

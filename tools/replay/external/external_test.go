@@ -140,7 +140,8 @@ func input(lines ...string) replay.Input {
 	zero := 0
 	t.Records = append(t.Records,
 		transcript.Record{Dir: transcript.CLIToServer, Stream: transcript.Stderr, Data: []byte("warn \xff\n")},
-		transcript.Record{Dir: transcript.Process, Event: transcript.EventExit, ExitCode: &zero})
+		transcript.Record{Dir: transcript.Process, Event: transcript.EventExit, ExitCode: &zero},
+		transcript.Record{Dir: transcript.CLIToFile, Stream: transcript.Session, Data: []byte("{}\n")})
 	return replay.Input{Transcript: t, Agent: "codex", Version: "1.2.3", Dialect: &contract.Dialect{ID: "codex", ProtocolFamily: contract.FamilyEvents}}
 }
 

@@ -43,7 +43,7 @@ func send(w io.Writer, in replay.Input) error {
 	n := 0
 	for i := range in.Transcript.Records {
 		rec := &in.Transcript.Records[i]
-		if rec.Dir == transcript.Process || rec.Data == nil && rec.Frame == nil {
+		if !rec.Piped() || rec.Data == nil && rec.Frame == nil {
 			continue
 		}
 		b = appendChunk(b[:0], n, rec)
@@ -107,7 +107,7 @@ func stdoutLines(t *transcript.Transcript) []int {
 	line := 0
 	for i := range t.Records {
 		rec := &t.Records[i]
-		if rec.Dir == transcript.Process || rec.Data == nil && rec.Frame == nil {
+		if !rec.Piped() || rec.Data == nil && rec.Frame == nil {
 			continue
 		}
 		if rec.Stream == transcript.Stdout {

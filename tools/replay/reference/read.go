@@ -111,6 +111,7 @@ type Reader struct {
 	plain  []byte
 	stderr []byte
 	frames int
+	log    sessionLog            // of the CLI's session file; nil if its reader knows none
 	before contract.FailureStage // of a run that said nothing; set by judge
 }
 
@@ -126,7 +127,7 @@ func NewReader(d *contract.Dialect, agent string) (*Reader, error) {
 	if format == nil {
 		return nil, fmt.Errorf("reading a transcript of dialect %q: %w", d.ID, ErrNoReader)
 	}
-	return &Reader{agent: agent, run: r, format: format}, nil
+	return &Reader{agent: agent, run: r, format: format, log: newSessionLog(agent)}, nil
 }
 
 // Stdout takes a chunk of the CLI's stdout.
@@ -246,10 +247,9 @@ func Read(t *transcript.Transcript, d *contract.Dialect, agent string) (*Reading
 		if rec.Dir == transcript.ServerToCLI && rec.Stream == transcript.Stdin {
 			r.Stdin(rec.Line())
 		}
-		if rec.Dir != transcript.CLIToServer {
-			continue
-		}
 		switch rec.Stream {
+		case transcript.Session:
+			r.Session(rec.Line())
 		case transcript.Stdout:
 			r.line(rec.Line(), rec.Deviations)
 		case transcript.Stderr:

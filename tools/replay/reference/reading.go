@@ -87,6 +87,7 @@ const (
 	SignalRecoveredError  = "recovered_error" // an error frame came and the turn completed all the same
 	SignalRetractedText   = "retracted_text"  // a retry replaced text that had been streamed
 	SignalJoinedText      = "joined_text"     // the CLI joined what several attempts said into one text
+	SignalSessionFile     = "session_file"    // what contradicts the pipes is in the CLI's session file, which no consumer reads
 	SignalCutAnswer       = "cut_answer"      // the model stopped at its output limit or at a filter
 )
 

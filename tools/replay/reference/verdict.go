@@ -112,6 +112,9 @@ func (r *Reader) judge(e Ending) {
 	} else {
 		r.judgeFrames(e, o)
 	}
+	if out.RunResult == contract.RunSuccess {
+		r.judgeSession()
+	}
 	r.run.close()
 	if out.RunResult == contract.RunFailed {
 		out.LastWords = r.outsideFrames()
