@@ -15,7 +15,9 @@ type Digest string
 // Sum returns the digest of b.
 func Sum(b []byte) Digest {
 	h := sha256.Sum256(b)
-	return Digest("sha256:" + hex.EncodeToString(h[:]))
+	text := [len("sha256:") + 2*sha256.Size]byte{}
+	hex.Encode(text[copy(text[:], "sha256:"):], h[:])
+	return Digest(text[:])
 }
 
 // ParseDigest checks the spelling of s. It accepts the spelling of file names,

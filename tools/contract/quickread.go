@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 )
 
 var scans = sync.Pool{New: func() any { return &scan{seen: &texts{seed: maphash.MakeSeed()}} }}
@@ -21,11 +22,12 @@ func quickRead(kind RecordKind, text []byte, made any) bool {
 	}
 	s := scans.Get().(*scan)
 	defer scans.Put(s)
-	s.src, s.pos, s.ok = string(text), 0, true
+	// The text stays as it is until this returns, and what outlives this is copied.
+	s.src, s.pos, s.ok = unsafe.String(unsafe.SliceData(text), len(text)), 0, true
 	s.read(p, reflect.ValueOf(made).Elem(), 0)
 	s.space()
 	fine := s.ok && s.pos == len(s.src)
-	s.src = "" // strings of the record may be parts of it no more
+	s.src = ""
 	return fine
 }
 
@@ -33,10 +35,11 @@ func quickRead(kind RecordKind, text []byte, made any) bool {
 // valid and as this program writes it.
 func Unmarshal(text []byte, record any) error {
 	if kind, ok := kindOfType(record); ok && planOf(kind) != nil {
-		fresh := newRecord(kind)
-		if quickRead(kind, text, fresh) {
-			reflect.ValueOf(record).Elem().Set(reflect.ValueOf(fresh).Elem())
-			return nil
+		if v := reflect.ValueOf(record).Elem(); v.IsZero() {
+			if quickRead(kind, text, record) {
+				return nil
+			}
+			v.SetZero() // what was read until then
 		}
 	}
 	return json.Unmarshal(text, record)

@@ -36,20 +36,16 @@ type Checked struct {
 	record   any // a pointer as newRecord makes it; nil where the text gives none
 	findings []finding
 	clean    bool // no member has a wrong type
-	digest   Digest
 }
 
 // Check checks one record alone, for callers that need several of: its
-// problems, its content, its hash, and its problems in its registry. It reads
-// the text once.
+// problems, its content, and its problems in its registry. It reads the text
+// once, and keeps nothing of it.
 func (v *Validator) Check(kind RecordKind, place string, data []byte) *Checked {
-	c := &Checked{place: place, digest: Sum(data)}
+	c := &Checked{place: place}
 	_, c.findings, c.record, c.clean = v.check(kind, data)
 	return c
 }
-
-// Digest returns the hash of the record's text.
-func (c *Checked) Digest() Digest { return c.digest }
 
 // OK reports whether the record alone has nothing but warnings.
 func (c *Checked) OK() bool { return c.clean && !HasErrors(problemsOf(c.place, c.findings)) }

@@ -16,10 +16,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
-	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
@@ -184,28 +180,6 @@ func (r *Registry) Shape(f contract.ProtocolFamily, sig contract.Digest) (*contr
 	return s, r.ReadJSON(contract.ShapePath(f, sig), s)
 }
 
-// Walk lists the files below a folder of the registry whose names end in
-// suffix, sorted. A missing folder has none.
-func (r *Registry) Walk(folder, suffix string) ([]string, error) {
-	var out []string
-	err := fs.WalkDir(r.fsys, folder, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) && p == folder {
-				return fs.SkipDir
-			}
-			return err
-		}
-		if !d.IsDir() && strings.HasSuffix(p, suffix) && !strings.HasPrefix(path.Base(p), ".") {
-			out = append(out, p)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("listing %s: %w", folder, err)
-	}
-	return out, nil
-}
-
 // Observed is an observation with its place.
 type Observed struct {
 	Path string
@@ -220,22 +194,12 @@ func (r *Registry) Observations(agent string) ([]Observed, error) {
 		return nil, err
 	}
 	out := make([]Observed, len(files))
-	errs := make([]error, len(files))
-	var next atomic.Int64
-	var readers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) { // reading them is most of what many commands do
-		readers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
-				out[i].Path = files[i]
-				errs[i] = r.ReadJSON(files[i], &out[i].Observation)
-			}
-		})
-	}
-	readers.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	err = r.ReadEach(files, func(i int, text []byte) error {
+		out[i].Path = files[i]
+		return Decode(files[i], text, &out[i].Observation)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

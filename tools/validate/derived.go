@@ -16,9 +16,9 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
-// observation compares what an observation says and names with what its
-// fixture gives.
-func (v *validation) observation(f string, o *contract.Observation) error {
+// derived compares what an observation says and names with what its fixture
+// gives.
+func (v *validation) derived(f string, o *contract.Observation) error {
 	x := &o.Extensions
 	v.note(func() { v.named[o.Shape.Path], v.named[x.Fixture] = true, true })
 	d, err := v.res.derive(x.Fixture, x.Dialect, o.Agent)
@@ -161,16 +161,13 @@ func (v *validation) whole() error {
 // observations returns the readable observations; the others have their own
 // problems.
 func (v *validation) observations() ([]store.Observed, error) {
-	var out []store.Observed
-	for _, f := range v.files {
-		if !isObservation(f) {
-			continue
-		}
+	out := make([]store.Observed, 0, len(v.observed))
+	for _, f := range v.observed {
 		c, err := v.res.checked(f)
 		if err != nil {
 			return nil, err
 		}
-		if o := contract.RecordOf[contract.Observation](c); o != nil {
+		if o := contract.RecordOf[contract.Observation](c.Checked); o != nil {
 			out = append(out, store.Observed{Path: f, Observation: *o})
 		}
 	}

@@ -38,7 +38,8 @@ type resolver struct {
 	there     memo[bool]
 	goldens   memo[*string]
 	cases     errorcase.Forms
-	records   memo[*contract.Checked]
+	observed  map[string]*observed // those that observe read
+	others    memo[*observed]
 	fixtures  map[contract.Digest][]string
 }
 
@@ -115,7 +116,7 @@ func (r *resolver) FileDigest(place string) (contract.Digest, error) {
 		if err != nil {
 			return "", err
 		}
-		return c.Digest(), nil
+		return c.digest, nil
 	}
 	return r.digests.get(place, func() (contract.Digest, error) {
 		b, err := r.read(place)
@@ -193,7 +194,7 @@ func (r *resolver) Observation(place string) (*contract.Observation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o := contract.RecordOf[contract.Observation](c); o != nil {
+	if o := contract.RecordOf[contract.Observation](c.Checked); o != nil {
 		return o, nil
 	}
 	return nil, errors.New("it is not a valid observation")
@@ -204,15 +205,43 @@ func isObservation(place string) bool {
 	return ok && kind == contract.KindObservation
 }
 
-// checked reads and checks an observation: its evidence, its error case and the
-// rules about the whole ask for it again.
-func (r *resolver) checked(place string) (*contract.Checked, error) {
-	return r.records.get(place, func() (*contract.Checked, error) {
+// observed is an observation that was read and checked alone, and the hash of
+// its text.
+type observed struct {
+	*contract.Checked
+	digest contract.Digest
+}
+
+func (r *resolver) newObserved(place string, text []byte) *observed {
+	return &observed{r.validator.Check(contract.KindObservation, place, text), contract.Sum(text)}
+}
+
+// observe reads the observations of a registry before anything asks for them:
+// their evidence, their error cases and the rules about the whole do.
+func (r *resolver) observe(places []string) error {
+	read := make([]*observed, len(places))
+	err := r.reg.ReadEach(places, func(i int, text []byte) error {
+		read[i] = r.newObserved(places[i], text)
+		return nil
+	})
+	r.observed = make(map[string]*observed, len(places))
+	for i, o := range read {
+		r.observed[places[i]] = o
+	}
+	return err
+}
+
+// checked returns an observation, whether observe read it or not.
+func (r *resolver) checked(place string) (*observed, error) {
+	if o := r.observed[place]; o != nil {
+		return o, nil
+	}
+	return r.others.get(place, func() (*observed, error) {
 		b, err := r.read(place)
 		if err != nil {
 			return nil, err
 		}
-		return r.validator.Check(contract.KindObservation, place, b), nil
+		return r.newObserved(place, b), nil
 	})
 }
 

@@ -58,18 +58,33 @@ func Run(reg *store.Registry, places []string) (*Result, error) {
 // gcPercent is that of a program that reads much and keeps most of it.
 const gcPercent = 400
 
-// each checks all files: fixtures last, since most were read by then for a
-// record that names them.
+// each checks all files: observations first, since other records ask for them,
+// and fixtures last, since most were read by then for a record that names them.
 func (v *validation) each() error {
-	first := slices.DeleteFunc(slices.Clone(v.files), isFixture)
-	last := slices.DeleteFunc(slices.Clone(v.files), func(f string) bool { return !isFixture(f) })
-	if err := each(first, v.file); err != nil {
+	var records, fixtures []string
+	for _, f := range v.files {
+		switch {
+		case isObservation(f):
+			v.observed = append(v.observed, f)
+		case folderOf(f) == "fixtures":
+			fixtures = append(fixtures, f)
+		case strings.HasPrefix(f, "goldens/") && strings.HasSuffix(f, ".events.json"):
+			// read with the observation that names it; one that nobody names is an orphan
+		default:
+			records = append(records, f)
+		}
+	}
+	if err := v.res.observe(v.observed); err != nil {
 		return err
 	}
-	return each(last, v.file)
+	if err := each(v.observed, v.observation); err != nil {
+		return err
+	}
+	if err := v.reg.ReadEach(records, func(i int, text []byte) error { return v.file(records[i], text) }); err != nil {
+		return err
+	}
+	return each(fixtures, v.fixture)
 }
-
-func isFixture(f string) bool { return folderOf(f) == "fixtures" }
 
 // causes leaves out that no record has its agent if the agents' own file says
 // why: it cannot be read.
@@ -84,11 +99,13 @@ func (v *validation) causes(problems []contract.Problem) []contract.Problem {
 }
 
 type validation struct {
-	reg    *store.Registry
-	res    *resolver
-	files  []string
-	all    bool // the whole registry
-	result *Result
+	reg   *store.Registry
+	res   *resolver
+	files []string
+	// observed are the observations among the files.
+	observed []string
+	all      bool // the whole registry
+	result   *Result
 	// mu guards what follows and the problems: files are checked in parallel.
 	mu sync.Mutex
 	// named are the files that some record names.
@@ -172,20 +189,7 @@ func each(files []string, do func(string) error) error {
 }
 
 // file checks one file by what its place says it is.
-func (v *validation) file(f string) error {
-	switch {
-	case isObservation(f):
-		return v.observed(f)
-	case strings.HasPrefix(f, "fixtures/"):
-		v.fixture(f)
-		return nil
-	case strings.HasPrefix(f, "goldens/") && strings.HasSuffix(f, ".events.json"):
-		return nil // read with the observation that names it; one that nobody names is an orphan
-	}
-	b, err := v.reg.ReadFile(f)
-	if err != nil {
-		return err
-	}
+func (v *validation) file(f string, b []byte) error {
 	if kind, ok := contract.KindOf(f); ok {
 		return v.record(kind, f, b)
 	}
@@ -208,21 +212,21 @@ func (v *validation) probeFile(f string) {
 	v.report("PROBE-FILES", f, "", "a probe has no such file")
 }
 
-// observed checks an observation by itself and against the others.
-func (v *validation) observed(f string) error {
+// observation checks an observation by itself and against the others.
+func (v *validation) observation(f string) error {
 	c, err := v.res.checked(f)
 	if err != nil {
 		return err
 	}
-	o := contract.RecordOf[contract.Observation](c)
+	o := contract.RecordOf[contract.Observation](c.Checked)
 	if o != nil { // so that the judgement finds it done
 		_, _ = v.res.derive(o.Extensions.Fixture, o.Extensions.Dialect, o.Agent)
 	}
-	v.judge(c)
+	v.judge(c.Checked)
 	if o == nil {
 		return nil
 	}
-	return v.observation(f, o)
+	return v.derived(f, o)
 }
 
 // judge collects what is wrong with a record alone and in its registry.
@@ -255,11 +259,12 @@ func (v *validation) record(kind contract.RecordKind, f string, b []byte) error 
 }
 
 // fixture checks the syntax and canonical form of a sanitized transcript.
-func (v *validation) fixture(f string) {
+func (v *validation) fixture(f string) error {
 	if _, read := v.res.printed.Load(f); read {
-		return
+		return nil
 	}
 	if _, err := v.res.transcript(f); err != nil {
 		v.report("FIXTURE-SYNTAX", f, "", "%v", err)
 	}
+	return nil
 }

@@ -1,0 +1,12 @@
+//go:build !unix
+
+package store
+
+// folder is what only Unix has.
+type folder struct{}
+
+func openFolder(string) *folder { return nil }
+
+func (*folder) close() {}
+
+func (*folder) read(_ string, into []byte) ([]byte, bool) { return into, false }
