@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,9 +15,10 @@ import (
 )
 
 type initFlags struct {
-	agent  scaffold.Agent
-	family string
-	probes []string
+	agent       scaffold.Agent
+	family      string
+	probes      []string
+	maintainers []string
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -26,13 +28,17 @@ func (a *app) initCommand() *cobra.Command {
 		Short: "Start a registry of your own, with private agents and probes",
 		Long: `Init makes a registry in DIR: the agents, protocol families and probes of this
 program, and no records. With --agent it adds the skeleton of a private agent,
-with --probe a probe to be changed, both also to a registry that is there.
-Nothing of it is ever sent anywhere.
+with --probe a probe to be changed, with --maintainer somebody who may attest and
+promote, each also to a registry that is there. Nothing of it is ever sent anywhere.
+
+A maintainer is HANDLE or HANDLE=KEY: KEY is the public age key (age-keygen makes
+one) that raw bundles are encrypted to from then on. docs/EVIDENCE.md says more.
 
 Exit codes: 0; 2 usage, or something of that name is there already.`,
 		Example: `  agent-contracts init contracts
   agent-contracts init contracts --agent in-house --family json-event-stream/v1
-  agent-contracts init contracts --probe house-rules`,
+  agent-contracts init contracts --probe house-rules
+  agent-contracts init contracts --maintainer jo=age1…`,
 		Args: argsError(cobra.ExactArgs(1)),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
@@ -44,6 +50,7 @@ Exit codes: 0; 2 usage, or something of that name is there already.`,
 	fl.StringVar(&f.agent.Name, "name", "", "its name (default: its id)")
 	fl.StringVar(&f.family, "family", string(contract.FamilyEvents), "its protocol family")
 	fl.StringSliceVar(&f.probes, "probe", nil, "id of a probe to add, as a copy of "+scaffold.Template)
+	fl.StringSliceVar(&f.maintainers, "maintainer", nil, "HANDLE or HANDLE=KEY of a maintainer to name")
 	families := make([]string, len(contract.ProtocolFamilies))
 	for i, family := range contract.ProtocolFamilies {
 		families[i] = string(family)
@@ -64,6 +71,12 @@ func (a *app) init(f *initFlags, dir string) error {
 	for i := 0; err == nil && i < len(f.probes); i++ {
 		err = scaffold.AddProbe(reg, f.probes[i])
 	}
+	for i := 0; err == nil && i < len(f.maintainers); i++ {
+		handle, key, _ := strings.Cut(f.maintainers[i], "=")
+		if err := scaffold.AddMaintainer(reg, handle, key); err != nil {
+			return &Exit{Code: ExitUsage, Err: err, Hint: "give HANDLE=KEY, with the line public key: age1… of age-keygen"}
+		}
+	}
 	var exists *scaffold.ExistsError
 	if errors.As(err, &exists) {
 		return &Exit{Code: ExitUsage, Err: err, Hint: "choose another name, or change it where it is"}
@@ -78,6 +91,9 @@ func (a *app) init(f *initFlags, dir string) error {
 		a.talk("next: say how %s is installed and started, in %s; then: agent-contracts validate --registry %s", f.agent.ID, store.AgentsFile, dir)
 	} else {
 		a.talk("next: agent-contracts capture codex --registry %s", dir)
+	}
+	if p, err := reg.Policy(); err == nil && len(p.Maintainers) == 0 {
+		a.talk("nobody may attest or promote yet: agent-contracts init %s --maintainer HANDLE=KEY names somebody", dir)
 	}
 	return nil
 }

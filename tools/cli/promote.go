@@ -44,6 +44,8 @@ and every observation stay as they are.
                        from different runners or at least an hour apart
 
 Where the raw bundle can be read it is audited first, and the attestation says so.
+Only maintainers attest; registry/policy.json names them, and while it names nobody
+nothing is promoted (init --maintainer).
 
 Exit codes: 0 promoted, or there already; 1 refused; 2 usage; 3 there is no such
 observation; 4 the leak scan refuses the text; 5 waits for an answer.`,

@@ -121,10 +121,37 @@ func (a *app) answerOne(ctx context.Context, f *answerFlags, id string) error {
 	if err != nil {
 		return reviewError(err)
 	}
+	if err := a.mayAnswer(s, *answer); err != nil {
+		return err
+	}
 	if err := s.Answer(ctx, *answer); err != nil {
 		return reviewError(err)
 	}
 	return a.answered(f, s, []contract.Answer{*answer})
+}
+
+// mayAnswer refuses answers of strangers to what is asked of maintainers: no step
+// would listen to them, and a Request has one answer only.
+func (a *app) mayAnswer(s *requests.Store, answers ...contract.Answer) error {
+	reg, err := a.open()
+	if err != nil {
+		return err
+	}
+	policy, err := reg.Policy()
+	if err != nil {
+		return err
+	}
+	for i := range answers {
+		e, err := find(s, string(answers[i].RequestID))
+		if err != nil {
+			return err
+		}
+		if by := answers[i].AnsweredBy; e.Public && !policy.Decides(by) {
+			return &Exit{Code: ExitFindings, Err: fmt.Errorf("request %s is for a maintainer, and registry/policy.json names no %q", shortID(&e.Request), by),
+				Hint: "nothing changed; --by HANDLE says who answers"}
+		}
+	}
+	return nil
 }
 
 // construct makes the answer with the constructor of the Request's kind.
@@ -202,6 +229,9 @@ func (a *app) answerFile(ctx context.Context, f *answerFlags) error {
 	}
 	s, err := a.requestStore()
 	if err != nil {
+		return err
+	}
+	if err := a.mayAnswer(s, given...); err != nil {
 		return err
 	}
 	if !whole {

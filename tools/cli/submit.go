@@ -73,7 +73,7 @@ func (a *app) acceptCommand() *cobra.Command {
 hash, every record and reference, and its level are checked, shape and readings are
 derived again, redaction must have nothing left to do, and the leak scan sees every
 file. What passes becomes a Request; when a maintainer has said yes, the same
-command publishes it.
+command publishes it. Where registry/policy.json names nobody, anybody's yes counts.
 
 --contributor and --url also record it as a reproduction, if this registry has an
 observation of the same run with the same shape; promote then takes it further.

@@ -89,7 +89,15 @@ func (c *crossChecker) withdrawal(e *Evidence) {
 // maintainer checks that those speak who may.
 func (c *crossChecker) maintainer(e *Evidence) {
 	at, by := e.Decided()
-	if by != "" && !c.r.Maintains(by) {
+	p := c.r.Policy()
+	if by == "" || p == nil {
+		return
+	}
+	may := p.Maintains
+	if e.Withdrawal != nil {
+		may = p.Decides
+	}
+	if !may(by) {
 		c.report("EVID-MAINTAINER", at, "registry/policy.json does not name %s as a maintainer", quoted(by))
 	}
 }

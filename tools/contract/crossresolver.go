@@ -35,9 +35,8 @@ type Resolver interface {
 	Observation(place string) (*Observation, error)
 	// Evidence returns the evidence record at a place.
 	Evidence(place string) (*Evidence, error)
-	// Maintains reports whether registry/policy.json lets a handle attest,
-	// promote and withdraw.
-	Maintains(handle string) bool
+	// Policy returns registry/policy.json, or nil if it is none.
+	Policy() *Policy
 	// Request returns the request with an id.
 	Request(id Digest) (*Request, error)
 }

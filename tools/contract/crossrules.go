@@ -31,7 +31,7 @@ var crossFileRules = []Rule{
 	{"EVID-RAW", SeverityError, "Evidence is about the raw artifact and fixture that the observation pins.", "Correct the hash, or name another observation.", "specification, Validity Levels"},
 	{"EVID-REPRODUCTION-SHAPE", SeverityError, "A reproduction got the shape of the observation it reproduces.", "Another shape is a finding of its own, not a reproduction.", "specification, Validity Levels"},
 	{"EVID-WITHDRAWAL", SeverityError, "A withdrawal is about its observation or about a statement on it, and names another observation as what takes its place.", "Correct the reference; agent-contracts withdraw writes the record.", "FINE-PRINT 1"},
-	{"EVID-MAINTAINER", SeverityError, "Maintainers attest, promote and withdraw; registry/policy.json names them.", "Let a maintainer decide, or add the handle to maintainers in registry/policy.json.", "specification, Validity Levels"},
+	{"EVID-MAINTAINER", SeverityError, "Maintainers attest and promote, and withdraw where there are any; registry/policy.json names them.", "Let a maintainer decide, or add the handle to maintainers in registry/policy.json.", "specification, Validity Levels"},
 	{"EVID-CORRECTION", SeverityError, "A correction is made after its run, and names a failure only for a run that failed or was cancelled.", "Correct run_result, failure or recorded_at; agent-contracts correct writes the record.", "specification 002, decision 4"},
 	{"ALIAS-TARGET", SeverityError, "An alias leads to a shape that is there.", "Add the shape, or remove the alias.", "FINE-PRINT 1"},
 	{"REF-REQUEST", SeverityError, "An Answer's Request is there.", "Answer a pending Request; review list shows them.", "DESIGN D11"},

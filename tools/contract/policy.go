@@ -6,8 +6,8 @@ import "slices"
 // (FINE-PRINT 2). The matrix is made from it and from the records.
 type Policy struct {
 	SchemaVersion int `json:"schema_version"`
-	// Maintainers is sorted by Handle. Without any the commit that adds a
-	// record tells who is behind it.
+	// Maintainers is sorted by Handle. Without any nobody attests or promotes, and
+	// of a withdrawal the commit that adds it tells who is behind it.
 	Maintainers []Maintainer `json:"maintainers,omitempty"`
 	// Agents has at most one entry an agent, sorted by agent.
 	Agents     []AgentPolicy  `json:"agents"`
@@ -30,10 +30,16 @@ func (p *Policy) Recipients() []string {
 	return out
 }
 
-// Maintains reports whether a handle may attest, promote and withdraw.
+// Maintains reports whether a handle is a maintainer's, who may attest and
+// promote.
 func (p *Policy) Maintains(handle string) bool {
-	return len(p.Maintainers) == 0 || slices.ContainsFunc(p.Maintainers, func(m Maintainer) bool { return m.Handle == handle })
+	return slices.ContainsFunc(p.Maintainers, func(m Maintainer) bool { return m.Handle == handle })
 }
+
+// Decides reports whether a handle may withdraw, and say what is published: a
+// maintainer's, or anybody's where none is named. Neither vouches for more than
+// what was derived.
+func (p *Policy) Decides(handle string) bool { return len(p.Maintainers) == 0 || p.Maintains(handle) }
 
 // AgentPolicy holds the decisions about one agent.
 type AgentPolicy struct {

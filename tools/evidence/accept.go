@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -94,29 +93,22 @@ func (a *Acceptor) ask(ctx context.Context, s *submission) error {
 	if err != nil {
 		return err
 	}
+	policy, err := a.Registry.Policy()
+	if err != nil {
+		return err
+	}
 	id := contract.Sum(sum)
 	runner := &requests.Runner{Store: a.Requests, Run: "accept-" + id.Hex()[:12], Inline: a.Inline, By: a.By}
 	return runner.Do(ctx, "publish", func(_ context.Context, q *requests.Asker) error {
 		o := s.observation
-		question := requests.ApprovalQuestion(fmt.Sprintf("May a contributor's observation of %s %s on %s, probe %s, be published? Its shape is %s; its provider, it says, was %s. "+
+		prompt := fmt.Sprintf("May a contributor's observation of %s %s on %s, probe %s, be published? Its shape is %s; its provider, it says, was %s. "+
 			"Everything public in it was derived again; its raw bundle %s is with the contributor. The bundle's content is %s.",
-			o.Agent, o.CLIVersion, o.Platform, o.Probe, o.Shape.Signature.Short(), o.Extensions.Provider, o.Capture.RawClientTranscriptSHA256.Short(), id.Short()))
-		question.Public, question.Agent, question.Subject = true, o.Agent, s.bundle.Manifest.Observation
-		replies, err := q.Ask(question)
-		if err != nil {
-			return err
+			o.Agent, o.CLIVersion, o.Platform, o.Probe, o.Shape.Signature.Short(), o.Extensions.Provider, o.Capture.RawClientTranscriptSHA256.Short(), id.Short())
+		answer, _, err := approval(q, a.Requests, prompt, o.Agent, s.bundle.Manifest.Observation, policy.Decides)
+		if err == nil && !answer.Approved {
+			err = s.refuse("a maintainer refused it: %s", answer.Comment)
 		}
-		if err := replies[0].Err(); err != nil {
-			return err
-		}
-		var answer requests.Approval
-		if err := json.Unmarshal(replies[0].Data, &answer); err != nil {
-			return fmt.Errorf("reading the answer to request %s: %w", replies[0].Request.ID.Short(), err)
-		}
-		if !answer.Approved {
-			return s.refuse("a maintainer refused it: %s", answer.Comment)
-		}
-		return nil
+		return err
 	})
 }
 

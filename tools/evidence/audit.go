@@ -244,7 +244,7 @@ func (a *auditor) shape(derived *contract.Shape) error {
 // same maintainer that is there already is returned, and isNew is false.
 func Attest(ctx context.Context, reg *store.Registry, audit *Audit, by string, now time.Time) (record store.Stated, isNew bool, err error) {
 	what := "attesting " + audit.Observation
-	if err := speaks(reg, what, by); err != nil {
+	if err := vouches(reg, what, by); err != nil {
 		return record, false, err
 	}
 	if audit.Verdict != AuditSame {

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -105,6 +106,34 @@ func TestAcceptAsks(t *testing.T) {
 	}
 	if reg.Exists(b.Manifest.Observation) {
 		t.Error("it is published")
+	}
+}
+
+// The yes of somebody who is no maintainer publishes nothing: the question stays
+// open. Where nobody is named it is for whoever keeps the registry.
+func TestStrangersDoNotAccept(t *testing.T) {
+	b, reg := submitted(t, "chat-text-success")
+	write(t, reg, store.PolicyFile, `{"schema_version":1,"maintainers":[{"handle":"lee"}],"agents":[]}`)
+	a, asked := acceptor(t, reg, true) // jo answers
+	inline := a.Inline
+	a.Inline = func(ctx context.Context, pending []contract.Request) ([]contract.Answer, error) {
+		if *asked == 2 {
+			return nil, requests.ErrLater
+		}
+		return inline(ctx, pending)
+	}
+	var waits *requests.SuspendedError
+	if _, err := a.Accept(t.Context(), b, Contributor{}); !errors.As(err, &waits) || *asked != 2 {
+		t.Fatalf("asked %d times: %v", *asked, err)
+	}
+	if reg.Exists(b.Manifest.Observation) {
+		t.Error("a stranger's yes published it")
+	}
+	answer, err := requests.AnswerApproval(&waits.Pending[0], requests.Approval{Approved: true}, requests.By{Name: "lee", At: later})
+	must(t, err)
+	must(t, a.Requests.Answer(t.Context(), *answer))
+	if out, err := a.Accept(t.Context(), b, Contributor{}); err != nil || !out.IsNew {
+		t.Errorf("a maintainer's yes: %+v, %v", out, err)
 	}
 }
 

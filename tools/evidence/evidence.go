@@ -114,12 +114,3 @@ func stage(tx *store.Transaction, e *contract.Evidence, now time.Time) (string, 
 	}
 	return place, health.Leaks(b)
 }
-
-// speaks refuses whoever may not decide.
-func speaks(reg *store.Registry, what, by string) error {
-	p, err := reg.Policy()
-	if err != nil || p.Maintains(by) {
-		return err
-	}
-	return &RefusedError{What: what, Why: fmt.Sprintf("registry/policy.json does not name %q as a maintainer", by), Next: "let a maintainer decide"}
-}

@@ -38,6 +38,7 @@ func sampled(t testing.TB) *store.Registry {
 	must(t, store.Create(dir, root))
 	reg, err := store.Open(dir)
 	must(t, err)
+	write(t, reg, store.PolicyFile, `{"schema_version":1,"maintainers":[{"handle":"jo"}],"agents":[]}`)
 	obs, err := root.Observations("codex")
 	must(t, err)
 	obs = slices.DeleteFunc(obs, func(o store.Observed) bool {
@@ -258,6 +259,45 @@ func TestRefusedPromotions(t *testing.T) {
 		})
 	}
 	valid(t, reg)
+}
+
+// Where nobody is named nobody vouches: no attestation, no promotion, and none
+// that was written by hand. What only takes claims away stays possible.
+func TestNobodyVouchesWithoutMaintainers(t *testing.T) {
+	reg := sampled(t)
+	o := one(t, reg, "chat-text-success")
+	_, _, err := Reproduce(t.Context(), reg, reproduction(&o), later)
+	must(t, err)
+	p, asked := promoter(t, reg, "jo", true)
+	ask := Promotion{Observation: o.Path, To: contract.LevelCommunityConfirmed}
+	_, _, err = p.Promote(t.Context(), ask)
+	must(t, err)
+	write(t, reg, store.PolicyFile, `{"schema_version":1,"agents":[]}`)
+	r, err := validate.Run(reg, []string{"evidence"})
+	must(t, err)
+	said := 0
+	for _, p := range r.Problems {
+		if p.Code == "EVID-MAINTAINER" {
+			said++
+		}
+	}
+	if said != 2 { // attestation and promotion
+		t.Errorf("validate says so of %d records", said)
+	}
+	other := one(t, reg, "auth-failure")
+	_, _, err = Reproduce(t.Context(), reg, reproduction(&other), later)
+	must(t, err)
+	ask.Observation = other.Path
+	var refused *RefusedError
+	if _, _, err := p.Promote(t.Context(), ask); !errors.As(err, &refused) || !strings.Contains(refused.Next, "docs/EVIDENCE.md") || *asked != 1 {
+		t.Errorf("promoted: %v", err)
+	}
+	if _, _, err := Attest(t.Context(), reg, &Audit{Observation: other.Path, Verdict: AuditSame}, "jo", later); !errors.As(err, &refused) {
+		t.Errorf("attested: %v", err)
+	}
+	if _, _, err := Withdraw(t.Context(), reg, Withdrawal{Record: other.Path, Reason: "x", By: "anybody"}, later); err != nil {
+		t.Errorf("withdrawn: %v", err)
+	}
 }
 
 // Only maintainers decide, once somebody says who they are.

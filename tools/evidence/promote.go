@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -145,44 +144,28 @@ func (s *subject) attestation(by string, audit *Audit) *contract.Evidence {
 
 // attested asks until a maintainer has answered, and returns who it was.
 func (p *Promoter) attested(ctx context.Context, s *subject, to contract.ValidityLevel, basis *store.Stated) (by string, audit *Audit, err error) {
+	what := fmt.Sprintf("promoting %s to %s", s.Path, to)
+	policy, err := named(p.Registry, what)
+	if err != nil {
+		return "", nil, err
+	}
 	if p.Audit != nil {
 		if audit, err = p.Audit(ctx, s.Path); err != nil {
 			return "", nil, err
 		}
 		if audit.Verdict == AuditDiffers {
-			return "", nil, &RefusedError{What: fmt.Sprintf("promoting %s to %s", s.Path, to), Why: "its fixture does not follow from the raw bytes: " + audit.parts(), Next: "agent-contracts evidence audit " + s.Path}
+			return "", nil, &RefusedError{What: what, Why: "its fixture does not follow from the raw bytes: " + audit.parts(), Next: "agent-contracts evidence audit " + s.Path}
 		}
 	}
 	run := "promote-" + contract.Sum([]byte(s.ref.SHA256 + contract.Digest(to) + placeOf(basis))).Hex()[:12]
 	runner := &requests.Runner{Store: p.Requests, Run: run, Inline: p.Inline, By: p.By}
 	err = runner.Do(ctx, "attest", func(_ context.Context, q *requests.Asker) error {
-		for n := 1; ; n++ {
-			question := requests.ApprovalQuestion(prompt(s, to, basis, n))
-			question.Public, question.Agent, question.Subject = true, s.Agent, s.Path
-			replies, err := q.Ask(question)
-			if err != nil {
-				return err
-			}
-			if err := replies[0].Err(); err != nil {
-				return err
-			}
-			var answer requests.Approval
-			if err := json.Unmarshal(replies[0].Data, &answer); err != nil {
-				return fmt.Errorf("reading the answer to request %s: %w", replies[0].Request.ID.Short(), err)
-			}
-			entry, err := p.Requests.Find(string(replies[0].Request.ID))
-			if err != nil {
-				return err
-			}
-			by = entry.Answer.AnsweredBy
-			if speaks(p.Registry, "", by) != nil {
-				continue // it was not theirs to say
-			}
-			if !answer.Approved {
-				return &RefusedError{What: fmt.Sprintf("promoting %s to %s", s.Path, to), Why: by + " refused to attest: " + answer.Comment}
-			}
-			return nil
+		answer, who, err := approval(q, p.Requests, prompt(s, to, basis), s.Agent, s.Path, policy.Maintains)
+		if err == nil && !answer.Approved {
+			err = &RefusedError{What: what, Why: who + " refused to attest: " + answer.Comment}
 		}
+		by = who
+		return err
 	})
 	return by, audit, err
 }
@@ -194,16 +177,12 @@ func placeOf(e *store.Stated) contract.Digest {
 	return contract.Digest(e.Path)
 }
 
-// prompt is the question to a maintainer. n counts the times that somebody
-// else answered.
-func prompt(s *subject, to contract.ValidityLevel, basis *store.Stated, n int) string {
+// prompt is the question to a maintainer.
+func prompt(s *subject, to contract.ValidityLevel, basis *store.Stated) string {
 	text := fmt.Sprintf("Do you attest that the raw artifact %s of %s was redaction-checked before publication, and may its shape %s become %s?",
 		s.Capture.RawClientTranscriptSHA256.Short(), s.Path, s.Shape.Signature.Short(), to)
 	if basis != nil {
 		text += fmt.Sprintf(" It was reproduced by %s: %s.", basis.Reproduction.By, basis.Reproduction.URL)
-	}
-	if n > 1 {
-		text += fmt.Sprintf(" (Question %d: who answered before is no maintainer.)", n)
 	}
 	return text
 }

@@ -27,7 +27,7 @@ type Withdrawal struct {
 // before; then the record of that time is returned.
 func Withdraw(ctx context.Context, reg *store.Registry, w Withdrawal, now time.Time) (record store.Stated, isNew bool, err error) {
 	what := "withdrawing " + w.Record
-	if err := speaks(reg, what, w.By); err != nil {
+	if err := decides(reg, what, w.By); err != nil {
 		return record, false, err
 	}
 	out := &contract.Withdrawal{By: w.By, Reason: w.Reason}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -106,6 +108,34 @@ func AddAgent(reg *store.Registry, a Agent) error {
 		return err
 	}
 	return store.WriteAtomic(filepath.Join(reg.Dir(), filepath.FromSlash(store.AgentsFile)), changed, 0o644)
+}
+
+// AddMaintainer names a maintainer, with the public age key that raw bundles are
+// encrypted to, "" for none.
+func AddMaintainer(reg *store.Registry, handle, recipient string) error {
+	p, err := reg.Policy()
+	if err != nil {
+		return err
+	}
+	if p.Maintains(handle) {
+		return &ExistsError{"maintainer " + handle}
+	}
+	m := contract.Maintainer{Handle: handle}
+	if recipient != "" {
+		m.AgeRecipients = []string{recipient}
+	}
+	p.SchemaVersion, p.Agents = contract.SchemaVersion, append([]contract.AgentPolicy{}, p.Agents...)
+	p.Maintainers = append(p.Maintainers, m)
+	slices.SortFunc(p.Maintainers, func(a, b contract.Maintainer) int { return strings.Compare(a.Handle, b.Handle) })
+	b, err := contract.Encode(p)
+	if err != nil {
+		return err
+	}
+	if _, problems := contract.Decode[contract.Policy](&contract.Validator{}, store.PolicyFile, b); contract.HasErrors(problems) {
+		// A problem quotes the value, which may be a private key by mistake.
+		return fmt.Errorf("naming a maintainer: %.80q is no handle, or what goes with it is no public age key", handle)
+	}
+	return store.WriteAtomic(filepath.Join(reg.Dir(), filepath.FromSlash(store.PolicyFile)), b, 0o644)
 }
 
 // AddProbe makes a probe of that name, a copy of Template to be changed. It

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
@@ -53,6 +55,38 @@ func TestAddAgent(t *testing.T) {
 		if err := AddAgent(reg, Agent{ID: bad, Family: contract.FamilyEvents}); err == nil {
 			t.Errorf("%q is an id", bad)
 		}
+	}
+}
+
+// Maintainers are named one by one, and those of the registry that one's own is
+// made from are not its.
+func TestAddMaintainer(t *testing.T) {
+	public := fresh(t)
+	key := "age1" + strings.Repeat("q", 58)
+	for _, m := range [][2]string{{"lee", ""}, {"jo", key}} {
+		if err := AddMaintainer(public, m[0], m[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := public.Policy()
+	if err != nil || len(p.Maintainers) != 2 || p.Maintainers[0].Handle != "jo" || !slices.Equal(p.Recipients(), []string{key}) {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	var exists *ExistsError
+	if err := AddMaintainer(public, "jo", ""); !errors.As(err, &exists) {
+		t.Errorf("jo again: %v", err)
+	}
+	for _, bad := range [][2]string{{"", ""}, {"a b", ""}, {"pat", "AGE-SECRET-KEY-1"}} {
+		if err := AddMaintainer(public, bad[0], bad[1]); err == nil || strings.Contains(err.Error(), "SECRET-KEY") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	mine, err := Registry(filepath.Join(t.TempDir(), "mine"), public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = mine.Policy(); err != nil || len(p.Maintainers) != 0 {
+		t.Errorf("it took over %+v, %v", p, err)
 	}
 }
 

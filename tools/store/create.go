@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
 
 // UserDir returns the user's own registry, which captures outside any checkout
@@ -28,8 +30,9 @@ func UserDir(getenv func(string) string) (string, error) {
 }
 
 // Create makes a registry without records in dir, with the agents, families,
-// vocabulary and probes of from. It appears all at once; where a registry
-// stands already it is left as it is.
+// vocabulary and probes of from. Its maintainers are its own: those of from are
+// left out, and who keeps the new one names them. It appears all at once; where a
+// registry stands already it is left as it is.
 func Create(dir string, from *Registry) error {
 	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(AgentsFile))); err == nil {
 		return nil
@@ -65,6 +68,9 @@ func Create(dir string, from *Registry) error {
 
 func copyFile(from *Registry, rel, to string) error {
 	b, err := from.ReadFile(rel)
+	if err == nil && rel == PolicyFile {
+		b, err = withoutMaintainers(from, b)
+	}
 	if err != nil {
 		return err
 	}
@@ -72,6 +78,15 @@ func copyFile(from *Registry, rel, to string) error {
 		return err
 	}
 	return writeSynced(to, b)
+}
+
+func withoutMaintainers(from *Registry, was []byte) ([]byte, error) {
+	p, err := from.Policy()
+	if err != nil || len(p.Maintainers) == 0 {
+		return was, err
+	}
+	p.Maintainers = nil
+	return contract.Encode(p)
 }
 
 // Alone is a registry in memory of the given records, by their places, and of

@@ -258,8 +258,8 @@ func (r *resolver) Evidence(place string) (*contract.Evidence, error) {
 	return e, nil
 }
 
-// Maintains implements contract.Resolver.
-func (r *resolver) Maintains(handle string) bool { return r.policy.Maintains(handle) }
+// Policy implements contract.Resolver.
+func (r *resolver) Policy() *contract.Policy { return &r.policy }
 
 // Request implements contract.Resolver.
 func (r *resolver) Request(id contract.Digest) (*contract.Request, error) {

@@ -59,7 +59,7 @@ export interface Policy {
    */
   schema_version: 1;
   /**
-   * Who may attest, promote and withdraw, sorted by handle; without the list the commit that adds a record tells.
+   * Who may attest, promote and withdraw, sorted by handle. Without the list nobody attests or promotes, and the commit that adds a withdrawal tells who is behind it.
    */
   maintainers?: {
     /**
