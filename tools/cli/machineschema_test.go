@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/machine"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
 )
 
 // machineRow says how the data of a command is learned.
@@ -32,6 +33,7 @@ var ownJSON = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[contract.SeqItem](): {Types: []string{"integer", "array", "string"}},
 	reflect.TypeFor[contract.Literal](): {Types: []string{"string", "number", "boolean", "null"}},
 	reflect.TypeFor[time.Time]():        {Type: "string"},
+	reflect.TypeFor[event.Event]():      {Type: "object", Properties: map[string]*jsonschema.Schema{"type": {Type: "string"}}, Required: []string{"type"}},
 }
 
 // spoken holds every type of a command's data that writes its own JSON against

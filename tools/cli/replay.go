@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -135,7 +138,10 @@ func (a *app) replay(ctx context.Context, f *replayFlags, files []string) error 
 	if err != nil {
 		return err
 	}
-	out := &replayOutput{app: a, format: f.format, list: []any{}}
+	out := &replayOutput{app: a, format: f.format, documents: []replayDocument{}}
+	if f.coverage {
+		out.coverages = []coverageDocument{}
+	}
 	worst, err := a.replayFiles(ctx, f, files, families, consumer, out)
 	if closing := consumer.close(); err == nil {
 		err = closing
@@ -205,14 +211,25 @@ func (a *app) replayOne(ctx context.Context, consumer *consumer, in *input, d *c
 	return code, nil
 }
 
-// outcome says what a run came to, without a word of it.
+// outcome says what a run came to and what was odd about it, without a word of it.
 func outcome(in *input, r *replay.Reading) string {
-	out := count(len(r.Events), "event")
+	out := []string{count(len(r.Events), "event")}
 	switch {
 	case in.stdoutOnly():
-		return out + "; stdout alone does not tell what the run came to"
+		out = append(out, "stdout alone does not tell what the run came to")
 	case r.Failure != nil:
-		return fmt.Sprintf("%s; run %s (%s/%s)", out, r.RunResult, r.Failure.Category, r.Failure.Detail)
+		out = append(out, fmt.Sprintf("run %s (%s/%s)", r.RunResult, r.Failure.Category, r.Failure.Detail))
+	case r.WeakSuccess:
+		out = append(out, fmt.Sprintf("run %s without text and tools", r.RunResult))
+	default:
+		out = append(out, "run "+string(r.RunResult))
 	}
-	return fmt.Sprintf("%s; run %s", out, r.RunResult)
+	odd := slices.Clone(r.Signals)
+	for _, d := range slices.Sorted(maps.Keys(r.Deviations)) {
+		odd = append(odd, fmt.Sprintf("%s %d×", d, r.Deviations[d]))
+	}
+	if len(odd) > 0 {
+		out = append(out, strings.Join(odd, ", "))
+	}
+	return strings.Join(out, "; ")
 }

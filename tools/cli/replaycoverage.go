@@ -40,7 +40,7 @@ func (a *app) coverOne(ctx context.Context, consumer *consumer, in *input, d *co
 		return 0, err
 	}
 	if out.format == "json" {
-		out.list = append(out.list, coverageDocument{in.name, r})
+		out.coverages = append(out.coverages, coverageDocument{in.name, r})
 		return ExitOK, nil
 	}
 	return ExitOK, a.printCoverage(in.name, r)

@@ -11,26 +11,16 @@ import (
 
 // replayDocument is what replay --format json says of one FILE.
 type replayDocument struct {
-	File    string         `json:"file"`
-	Adapter string         `json:"adapter"`
-	Dialect string         `json:"dialect"`
-	Status  string         `json:"status"` // ok or not_run
-	Reason  string         `json:"reason,omitempty"`
-	Events  []replay.Event `json:"events"`
-	Reading *readSummary   `json:"reading,omitempty"`
+	File    string          `json:"file"`
+	Adapter string          `json:"adapter"`
+	Dialect string          `json:"dialect"`
+	Status  string          `json:"status"` // ok or not_run
+	Reason  string          `json:"reason,omitempty"`
+	Events  []replay.Event  `json:"events"`
+	Reading *replay.Summary `json:"reading,omitempty"`
 	// Reference and Comparison are of a consumer, not of the reference itself.
-	Reference  *readSummary        `json:"reference,omitempty"`
+	Reference  *replay.Summary     `json:"reference,omitempty"`
 	Comparison *comparisonDocument `json:"comparison,omitempty"`
-}
-
-// readSummary is what a reading says of the run as a whole. What the CLI
-// reported and what we make of the run stand side by side.
-type readSummary struct {
-	ReportedResult string                          `json:"reported_result,omitempty"`
-	RunResult      contract.RunResult              `json:"run_result,omitempty"`
-	Failure        *contract.FailureClassification `json:"failure,omitempty"`
-	Usage          map[string]int64                `json:"usage,omitempty"`
-	Usefulness     map[string]int                  `json:"usefulness,omitempty"`
 }
 
 type comparisonDocument struct {
@@ -39,15 +29,15 @@ type comparisonDocument struct {
 	ByFrame  []replay.FrameFindings `json:"by_frame_kind"`
 }
 
-func summary(in *input, r *replay.Reading) *readSummary {
+func summary(in *input, r *replay.Reading) *replay.Summary {
 	if r.Status != replay.StatusOK {
 		return nil
 	}
-	s := &readSummary{ReportedResult: r.ReportedResult, RunResult: r.RunResult, Failure: r.Failure, Usage: r.Usage, Usefulness: r.Usefulness}
+	s := r.Summary()
 	if in.stdoutOnly() { // nobody knows
-		s.RunResult, s.Failure = "", nil
+		s.RunResult, s.Failure, s.WeakSuccess = "", nil, false
 	}
-	return s
+	return &s
 }
 
 // aboutTheEnd are the differences that stdout alone cannot show.
@@ -115,14 +105,16 @@ func (a *app) sayFindings(in *input, c *comparisonDocument) {
 // replayOutput prints what replay finds: as it comes in text, as one list in
 // JSON.
 type replayOutput struct {
-	app    *app
-	format format
-	list   []any
+	app       *app
+	format    format
+	documents []replayDocument
+	// coverages take the documents' place with --coverage.
+	coverages []coverageDocument
 }
 
 func (o *replayOutput) document(d replayDocument) error {
 	if o.format == "json" {
-		o.list = append(o.list, d)
+		o.documents = append(o.documents, d)
 		return nil
 	}
 	w := bufio.NewWriterSize(o.app.env.Stdout, 64<<10)
@@ -135,8 +127,11 @@ func (o *replayOutput) document(d replayDocument) error {
 }
 
 func (o *replayOutput) close() error {
-	if o.format == "json" {
-		return o.app.printJSON(o.list)
+	switch {
+	case o.format != "json":
+		return nil
+	case o.coverages != nil:
+		return o.app.printJSON(o.coverages)
 	}
-	return nil
+	return o.app.printJSON(o.documents)
 }

@@ -163,34 +163,42 @@ is on record.`,
 	return c
 }
 
+func (a *app) printRisks(list []*report.Summary, f format) error {
+	switch f {
+	case "json":
+		return a.printJSON(list)
+	case "issue":
+		issues := []*report.Issue{}
+		for _, s := range list {
+			i, err := s.Issue()
+			if err != nil {
+				return err
+			}
+			issues = append(issues, i)
+		}
+		return a.printJSON(issues)
+	case "feishu":
+		cards := []*report.Card{}
+		for _, s := range list {
+			cards = append(cards, s.Card())
+		}
+		return a.printJSON(cards)
+	}
+	for _, s := range list {
+		if err := s.Markdown(a.env.Stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (a *app) reportRisk(ctx context.Context, f *riskFlags, what string) error {
 	list, err := a.summaries(ctx, what, f.link)
 	if err != nil {
 		return err
 	}
-	out := []any{}
-	for _, s := range list {
-		switch f.format {
-		case "json":
-			out = append(out, s)
-		case "issue":
-			i, err := s.Issue()
-			if err != nil {
-				return err
-			}
-			out = append(out, i)
-		case "feishu":
-			out = append(out, s.Card())
-		default:
-			if err := s.Markdown(a.env.Stdout); err != nil {
-				return err
-			}
-		}
-	}
-	if f.format != "markdown" {
-		if err := a.printJSON(out); err != nil {
-			return err
-		}
+	if err := a.printRisks(list, f.format); err != nil {
+		return err
 	}
 	if slices.ContainsFunc(list, func(s *report.Summary) bool { return s.ShapeStatus == contract.VerdictParserIncompatible }) {
 		return &Exit{Code: ExitFindings}

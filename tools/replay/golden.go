@@ -16,11 +16,12 @@ type Golden struct {
 	Dialect       string        `json:"dialect"`
 	Status        string        `json:"status"`
 	Events        []event.Event `json:"events"`
-	Reading       GoldenReading `json:"reading"`
+	Reading       Summary       `json:"reading"`
 }
 
-// GoldenReading is the summary of a reading: what its events do not say.
-type GoldenReading struct {
+// Summary is what a reading says of the run as a whole, beside its events. What the
+// CLI reported and what we make of the run stand side by side.
+type Summary struct {
 	ReportedResult    string                          `json:"reported_result,omitempty"`
 	RunResult         contract.RunResult              `json:"run_result,omitempty"`
 	WeakSuccess       bool                            `json:"weak_success,omitempty"`
@@ -35,17 +36,22 @@ type GoldenReading struct {
 	Signals           []string                        `json:"signals,omitempty"`
 }
 
+// Summary returns what the reading says of the run as a whole.
+func (r *Reading) Summary() Summary {
+	return Summary{
+		ReportedResult: r.ReportedResult, RunResult: r.RunResult, WeakSuccess: r.WeakSuccess, Failure: r.Failure,
+		Texts: r.Texts, Usage: r.Usage, Terminals: r.Terminals, DuplicateToolUses: r.DuplicateToolUses,
+		Usefulness: r.Usefulness, Unknown: r.Unknown, Deviations: r.Deviations, Signals: r.Signals,
+	}
+}
+
 // GoldenBytes returns the golden of a reading of a sanitized transcript. The
 // same reading always gives the same bytes.
 func GoldenBytes(r *Reading) ([]byte, error) {
 	g := Golden{
 		SchemaVersion: contract.SchemaVersion, Adapter: r.Adapter, Agent: r.Agent, Dialect: r.Dialect, Status: r.Status,
-		Events: r.Events,
-		Reading: GoldenReading{
-			ReportedResult: r.ReportedResult, RunResult: r.RunResult, WeakSuccess: r.WeakSuccess, Failure: r.Failure,
-			Texts: r.Texts, Usage: r.Usage, Terminals: r.Terminals, DuplicateToolUses: r.DuplicateToolUses,
-			Usefulness: r.Usefulness, Unknown: r.Unknown, Deviations: r.Deviations, Signals: r.Signals,
-		},
+		Events:  r.Events,
+		Reading: r.Summary(),
 	}
 	if g.Events == nil {
 		g.Events = []event.Event{}

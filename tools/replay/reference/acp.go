@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -122,10 +123,19 @@ func (a *acp) failed(method string, e rawjson.Value) {
 	}
 	data := e.Get("data")
 	code := statusCode(firstOf(data.Get("http_status"), data.Get("statusCode"), data.Get("status"), e.Get("code")))
+	if code == nil && brokenRPC(e.Get("code")) {
+		code = &protocol
+	}
 	a.errors.add(code, acpErrorData(data), e.Get("message").Str())
 	if method == acpLoad || method == acpResume {
 		a.errors.code = &resumeExpired
 	}
+}
+
+// brokenRPC says that the two sides do not speak one protocol: JSON-RPC's codes
+// for what cannot be parsed, is no request, or names no method.
+func brokenRPC(code rawjson.Value) bool {
+	return code.Kind() == rawjson.Number && slices.Contains([]float64{-32700, -32600, -32601}, code.Float())
 }
 
 // acpErrorData returns the text in an error's data. ACP's own libraries put what

@@ -68,6 +68,10 @@ func TestACP(t *testing.T) {
 			result: "failed upstream_unavailable/upstream_5xx prompt_send", events: "status:initializing error",
 		},
 		{
+			name: "an agent that does not know the method of the turn", end: exited(0), lines: []string{acpOpen, acpReady, acpAsk, `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"Method not found"}}`},
+			result: "failed process_exit/agent_protocol_error child_close", events: "status:initializing error",
+		},
+		{
 			name: "a model that cannot be set is no failure", end: exited(0), lines: []string{
 				`>{"id":3,"method":"session/set_model"}`, `{"id":3,"error":{"code":-32601,"message":"Method not found"}}`,
 				`>{"id":4,"method":"session/prompt"}`, acpChunk("ok"), `{"id":4,"result":{"stopReason":"end_turn"}}`,

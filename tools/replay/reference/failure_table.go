@@ -112,6 +112,7 @@ func localTexts() []textRow {
 		row("claude 2.1.332 on a broken file of its own", badConfig, `configuration error in`),
 		row("codex: wire_api chat was refused in 0.100", badConfig, `wire_api`, `model provider \S+ not found`),
 		row("r79, codex outside a git repository", badConfig, `not running in a trusted directory`, `not inside a trusted directory`),
+		row("cursor-agent without --trust, which ends with 0 (escoffier-labs/brigade#205)", badConfig, `workspace trust required`, `pass --trust, --yolo, or -f`).only("cursor-agent"),
 		row("r75 r83 r84 r85 c031", lostSession, `no conversation found with session id`, `no saved session found`,
 			`\bsession not found`, `\bsession "[^"]*" not found`, `session id not found`, `no session found matching`, `no previous sessions found`, `no session, task, or name `, `no rollout found`, `session 已绑定`),
 		row("r76", processExit("git_bash_missing", contract.StageSpawn, contract.ActionFixConfig), `requires git-bash`),
@@ -162,6 +163,7 @@ func accountTexts() []textRow {
 			httpStatus(`401`)),
 		row("kimi 2.1", auth("auth_required"), `provider\.auth_error`).others(),
 		row("r3, 403 of a custom provider", auth("auth_required"), `organization has (?:been )?disabled`, `oauth_org_not_allowed`, `permission_error`,
+			`access denied by (?:copilot )?policy`,
 			httpStatus(`403`)),
 	}
 }

@@ -14,6 +14,7 @@ type openCode struct {
 	errors   pendingErrors
 	reported string
 	ended    bool
+	aborted  bool // by somebody, as the CLI says: no failure
 	unsure   bool // the last step ended for a reason that the CLI did not know
 	texts    map[string]*segment
 }
@@ -30,7 +31,7 @@ func (o *openCode) frame(v rawjson.Value, text []byte) {
 	part := v.Get("part")
 	switch typ := v.Get("type").Str(); typ {
 	case "step_start":
-		o.ended, o.unsure = false, false
+		o.ended, o.unsure, o.aborted = false, false, false
 		o.r.status("running", event.F("sessionId", event.OrNull(v.Get("sessionID"))))
 	case "text":
 		o.text(part)
@@ -122,13 +123,18 @@ func (o *openCode) failure(v rawjson.Value) {
 	if message == "" {
 		message = errorText(v.Get("message"))
 	}
+	o.ended = false
+	if e.Get("name").Str() == "MessageAbortedError" {
+		o.aborted = true
+		return
+	}
 	o.r.usefulness(e.Get("name").Str())
 	o.errors.add(code, message, data.Get("responseBody").Str(), e.Get("name").Str())
-	o.ended = false
 }
 
 func (o *openCode) outcome() outcome {
-	out := outcome{reported: o.reported, ended: o.ended, ok: o.ended && !o.errors.any(), textEnds: o.unsure}
+	out := outcome{reported: o.reported, ended: o.ended, ok: o.ended && !o.errors.any(), textEnds: o.unsure,
+		cancelled: o.aborted && !o.errors.any()}
 	o.errors.fail(o.r, &out)
 	return out
 }

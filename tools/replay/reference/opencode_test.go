@@ -83,6 +83,10 @@ func TestOpenCode(t *testing.T) {
 			result: "success", reported: "stop", text: "done", events: "text usage",
 		},
 		{
+			name: "aborted by another client of its server", end: exited(0), lines: []string{openStart, openText("p", "tick"), `{"type":"error","sessionID":"s","error":{"name":"MessageAbortedError","data":{"message":"The operation was aborted."}}}`},
+			result: "cancelled", text: "tick", signals: "missing_terminal_event", events: "status:running text",
+		},
+		{
 			name: "interrupted", end: Ending{Cancelled: true, Signal: "SIGINT"}, lines: []string{openStart},
 			result: "cancelled", signals: "missing_terminal_event", events: "status:running",
 		},

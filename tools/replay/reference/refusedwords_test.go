@@ -7,6 +7,8 @@ import "testing"
 func TestWordsOfRefusals(t *testing.T) {
 	for _, tt := range []struct{ agent, text, want string }{
 		{"claude", "Configuration error in /h/p1.json: JSON Parse error: Unexpected EOF", "agent_config_invalid"},
+		{"cursor-agent", "⚠ Workspace Trust Required\n  To proceed, you can either:\n    • Pass --trust, --yolo, or -f if you trust this directory", "agent_config_invalid"},
+		{"copilot", "Failed to load models: access denied by Copilot policy.", "auth_required"},
 		{"opencode", "Error: Configuration is invalid at /h/p1.json\n↳ Expected <text:1> | \"auto\"", "agent_config_invalid"},
 		{"qwen", "Error: Cannot read <text:1> sandbox policy from /h/p1.json: <text:2>", "agent_config_invalid"},
 		{"pi", "Error: Unknown provider \"local\". Use --list-models to see available <text:1>\nWarning: No models available. Use /login to log into a provider", "agent_config_invalid"},
