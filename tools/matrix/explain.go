@@ -119,13 +119,13 @@ func Explain(r *Records, agent, version string, p contract.Platform, probe strin
 	groups := map[group][]*store.Observed{}
 	for i := range r.Observations {
 		o := &r.Observations[i]
-		if o.Agent != agent || o.Platform != p || probe != "" && o.Probe != probe {
+		if o.Agent != agent || o.Platform != p {
 			continue
 		}
 		if why := setAside(o); why == "" {
 			g := group{o.Agent, o.ProtocolFamily, o.Platform}
 			groups[g] = append(groups[g], o)
-		} else if o.CLIVersion == c.Version {
+		} else if o.CLIVersion == c.Version && (probe == "" || o.Probe == probe) {
 			out.SetAside = append(out.SetAside, explained(o, why))
 		}
 	}
@@ -141,20 +141,25 @@ func Explain(r *Records, agent, version string, p contract.Platform, probe strin
 		if err != nil {
 			return nil, err
 		}
-		probes, err := b.explain(claims, whole, c.Version)
+		probes, gap, err := b.explain(claims, whole, c.Version)
 		if err != nil {
 			return nil, err
 		}
-		out.Probes = append(out.Probes, probes...)
+		if gap != "" && slices.ContainsFunc(probes, func(e ExplainedProbe) bool { return e.Representative }) {
+			out.Why = append(out.Why, gap)
+		}
+		// All probes are judged, also for one: what another one saw ends a claim.
+		out.Probes = append(out.Probes, slices.DeleteFunc(probes, func(e ExplainedProbe) bool { return probe != "" && e.Probe != probe })...)
 	}
 	return out, nil
 }
 
-// explain says what is known of each probe of the group at a version.
-func (b *builder) explain(claims []*versionClaim, whole []bool, version string) ([]ExplainedProbe, error) {
+// explain says what is known of each probe of the group at a version and, where
+// it lies in a gap about which nothing is claimed, what ended the claim.
+func (b *builder) explain(claims []*versionClaim, whole []bool, version string) (out []ExplainedProbe, gap string, err error) {
 	v, err := agents.ParseToken(b.agent, version)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	at, exact := len(claims), false
 	for i, c := range claims {
@@ -169,7 +174,6 @@ func (b *builder) explain(claims []*versionClaim, whole []bool, version string) 
 			probes[probe] = true
 		}
 	}
-	var out []ExplainedProbe
 	for _, probe := range sortedKeys(probes) {
 		e := ExplainedProbe{Probe: probe, ProtocolFamily: b.group.family, State: ProbeNotCaptured, Representative: probe == b.agent.RepresentativeProbe, Observations: []ExplainedObservation{}}
 		if exact && claims[at].probes[probe] != nil {
@@ -179,7 +183,36 @@ func (b *builder) explain(claims []*versionClaim, whole []bool, version string) 
 		}
 		out = append(out, e)
 	}
-	return out, nil
+	if !exact && at > 0 && at < len(claims) && !whole[at] {
+		gap = gapBetween(claims, at)
+	}
+	return out, gap, nil
+}
+
+// gapBetween says why nothing is claimed between claims[at-1] and claims[at].
+func gapBetween(claims []*versionClaim, at int) string {
+	before, after := map[string]contract.Digest{}, map[string]contract.Digest{}
+	for _, c := range claims[:at] {
+		for probe, p := range c.probes {
+			before[probe] = p.settled
+		}
+	}
+	for _, c := range slices.Backward(claims[at:]) {
+		for probe, p := range c.probes {
+			after[probe] = p.settled
+		}
+	}
+	var changed []string
+	for _, probe := range sortedKeys(before) {
+		if sig, seen := after[probe]; seen && (sig == "" || sig != before[probe]) {
+			changed = append(changed, probe)
+		}
+	}
+	x, y := claims[at-1].version, claims[at].version
+	if len(changed) == 0 {
+		return fmt.Sprintf("nothing is claimed between %s and %s: what is said of the two differs", x, y)
+	}
+	return fmt.Sprintf("nothing is claimed between %s and %s: around them the shape of %s changed", x, y, strings.Join(changed, ", "))
 }
 
 // fill tells of a probe that was captured.

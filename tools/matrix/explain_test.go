@@ -73,6 +73,32 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// Of one probe the same is said as among all: what another probe saw ends a
+// claim, and the gap names it.
+func TestExplainOneProbe(t *testing.T) {
+	r := records(
+		seen{version: "1.0.0", probe: rep, shape: "A"}, seen{version: "1.2.0", probe: rep, shape: "A"}, seen{version: "1.4.0", probe: rep, shape: "A", violated: true},
+		seen{version: "1.0.0", probe: "p", shape: "X"}, seen{version: "1.2.0", probe: "p", shape: "Y"})
+	for version, gap := range map[string]string{
+		"1.1.0": "nothing is claimed between 1.0.0 and 1.2.0: around them the shape of p changed",
+		"1.3.0": "nothing is claimed between 1.2.0 and 1.4.0: what is said of the two differs",
+	} {
+		e, err := Explain(r, "a", version, "linux-x64", rep, "linux-x64")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(e.Probes) != 1 || e.Probes[0].State != ProbeNotCaptured {
+			t.Errorf("%s: %+v", version, e.Probes)
+		}
+		if !slices.Contains(e.Why, gap) {
+			t.Errorf("%s: %q does not say %q", version, e.Why, gap)
+		}
+	}
+	if e, err := Explain(r, "a", "1.2.0", "linux-x64", "", "linux-x64"); err != nil || strings.Contains(strings.Join(e.Why, "\n"), "nothing is claimed") {
+		t.Errorf("a captured version lies in a gap: %v, %q", err, e.Why)
+	}
+}
+
 // A probe that was left out at a version inside a range is marked in the matrix.
 func TestInterpolatedIsMarked(t *testing.T) {
 	m, err := Build(records(

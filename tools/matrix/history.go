@@ -89,7 +89,7 @@ func (b *builder) follow(h *History, obs []*store.Observed) error {
 	}
 	for i := range h.Versions {
 		v := &h.Versions[i]
-		probes, err := b.explain(claims, whole, v.Version)
+		probes, _, err := b.explain(claims, whole, v.Version)
 		if err != nil {
 			return err
 		}

@@ -123,7 +123,7 @@ func (b *builder) measure(q *Quality, obs []*store.Observed, versions []string) 
 		return err
 	}
 	for _, v := range versions {
-		cells, err := b.explain(claims, whole, v)
+		cells, _, err := b.explain(claims, whole, v)
 		if err != nil {
 			return err
 		}
