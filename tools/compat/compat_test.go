@@ -5,6 +5,7 @@ package compat
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -173,10 +174,15 @@ func TestFolders(t *testing.T) {
 	if err := os.Chmod(open, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
+	cases := []struct {
 		dir  string
 		want State
-	}{{filepath.Join(dir, "missing"), StateOK}, {file, StateRepair}, {open, StateRepair}, {dir, StateOK}} {
+	}{{filepath.Join(dir, "missing"), StateOK}, {filepath.Join(dir, "not", "there"), StateOK}, {file, StateRepair}, {open, StateRepair}, {dir, StateOK}}
+	if runtime.GOOS == "linux" { // where not even root makes a folder
+		cases = append(cases, cases[0])
+		cases[len(cases)-1].dir, cases[len(cases)-1].want = "/proc/not/there", StateRepair
+	}
+	for _, c := range cases {
 		if f := folder("x", c.dir, 0o022); f.State != c.want || f.State == StateRepair && f.Next.Text == "" {
 			t.Errorf("%s: %+v, want %s", c.dir, f, c.want)
 		}

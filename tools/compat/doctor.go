@@ -150,7 +150,7 @@ func folder(check, dir string, forbidden fs.FileMode) Finding {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Finding{check, StateOK, dir + ": made on first use", matrix.Step{}}
+		return toBeMade(check, dir)
 	case err != nil:
 		return Finding{check, StateUnknown, fmt.Sprintf("%s: %v", dir, err), matrix.Step{Text: "check who owns it"}}
 	case !info.IsDir():
@@ -161,9 +161,26 @@ func folder(check, dir string, forbidden fs.FileMode) Finding {
 		return Finding{check, StateRepair, fmt.Sprintf("%s has mode %04o: others have rights that they must not have", dir, mode), matrix.Step{Text: "take them away", Command: fmt.Sprintf("chmod %04o %s", mode&^forbidden, dir)}}
 	}
 	if err := writable(dir); err != nil {
-		return Finding{check, StateRepair, dir + " cannot be written", matrix.Step{Text: "check who owns it, or set XDG_STATE_HOME and XDG_CACHE_HOME to folders of yours"}}
+		return Finding{check, StateRepair, dir + " cannot be written", ownFolders}
 	}
 	return Finding{check, StateOK, fmt.Sprintf("%s, mode %04o", dir, mode), matrix.Step{}}
+}
+
+var ownFolders = matrix.Step{Text: "check who owns it, or set XDG_STATE_HOME and XDG_CACHE_HOME to folders of yours"}
+
+// toBeMade checks the folder in which a folder of ours will be made.
+func toBeMade(check, dir string) Finding {
+	above := filepath.Dir(dir)
+	for above != filepath.Dir(above) {
+		if _, err := os.Stat(above); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		above = filepath.Dir(above)
+	}
+	if err := writable(above); err != nil {
+		return Finding{check, StateRepair, dir + " is not there, and cannot be made: " + above + " cannot be written", ownFolders}
+	}
+	return Finding{check, StateOK, dir + ": made on first use", matrix.Step{}}
 }
 
 func writable(dir string) error {
