@@ -60,8 +60,8 @@ type conn struct {
 	free *counter
 	once sync.Once
 	// begun says that a request's first byte came, answering that a handler
-	// has the request.
-	begun, answering atomic.Bool
+	// has the request, cut that the client was told its last words.
+	begun, answering, cut atomic.Bool
 }
 
 // Read implements net.Conn.
@@ -73,9 +73,19 @@ func (c *conn) Read(b []byte) (int, error) {
 	if errors.Is(err, os.ErrDeadlineExceeded) && c.begun.Load() && !c.answering.Load() {
 		c.begun.Store(false)
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = c.Write(tooSlow)
+		_, _ = c.Conn.Write(tooSlow)
+		c.cut.Store(true)
 	}
 	return n, err
+}
+
+// Write implements net.Conn. Package http takes half a line that a deadline
+// ended for a whole one that is malformed, and would answer that too.
+func (c *conn) Write(b []byte) (int, error) {
+	if c.cut.Load() {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(b)
 }
 
 // Close implements net.Conn.

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// A client that does not finish its request is told so and cut off.
+// A client that does not finish its request is told so, once, and cut off.
 func TestSlowClient(t *testing.T) {
 	w := newWorld(t)
 	w.header = 100 * time.Millisecond
 	addr := w.start(t)
-	for _, begun := range []string{"GET / HT", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "} {
+	for _, begun := range []string{"GET / HT", "\x16\x03\x01", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Sl"} {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
@@ -27,7 +27,8 @@ func TestSlowClient(t *testing.T) {
 		if _, err := io.WriteString(c, begun); err != nil {
 			t.Fatal(err)
 		}
-		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		answer := bufio.NewReader(c)
+		res, err := http.ReadResponse(answer, nil)
 		if err != nil {
 			t.Fatalf("after %q: %v", begun, err)
 		}
@@ -36,6 +37,9 @@ func TestSlowClient(t *testing.T) {
 		}
 		if _, err := io.Copy(io.Discard, res.Body); err != nil {
 			t.Errorf("the answer's body: %v", err)
+		}
+		if more, err := io.ReadAll(answer); err != nil || len(more) > 0 {
+			t.Errorf("after %q and the answer: %q, %v", begun, more, err)
 		}
 		_ = c.Close()
 	}

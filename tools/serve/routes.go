@@ -48,7 +48,15 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) (*reply, error) {
 	if _, err := params(r); err != nil {
 		return nil, err
 	}
+	if at != "" && answers[at+"/"] != nil {
+		return withSlash(at), nil
+	}
 	return s.file(snap, at)
+}
+
+// withSlash leads to a page whose address lacks the last slash.
+func withSlash(at string) *reply {
+	return &reply{status: http.StatusPermanentRedirect, File: site.File{Type: site.TypeHTML}, headers: map[string]string{"Location": "/" + at + "/"}}
 }
 
 // file returns a page or document that depends on the registry alone.
@@ -60,7 +68,7 @@ func (s *Server) file(snap *snapshot, at string) (*reply, error) {
 	if err != nil {
 		if last := at[strings.LastIndexByte(at, '/')+1:]; last != "" {
 			if _, ok := snap.site.Get(at + "/"); ok == nil {
-				return &reply{status: http.StatusPermanentRedirect, File: site.File{Type: site.TypeHTML}, headers: map[string]string{"Location": "/" + at + "/"}}, nil
+				return withSlash(at), nil
 			}
 		}
 		return nil, err
@@ -164,6 +172,11 @@ func (s *Server) observations(r *http.Request, snap *snapshot) (*reply, error) {
 	p, err := params(r, "agent", "version", "probe", "shape", "platform", "limit", "after")
 	if err != nil {
 		return nil, err
+	}
+	if p["agent"] != "" {
+		if _, err := snap.site.Index.Agent(p["agent"]); err != nil {
+			return nil, unknownAgent(err)
+		}
 	}
 	limit := 50
 	if p["limit"] != "" {

@@ -137,6 +137,7 @@ func TestRefused(t *testing.T) {
 		{"probe of no kind", "/api/agents/codex/cli-compatibility?probe=yes", nil, 400},
 		{"broken query", "/api/v1/observations?agent=%zz", nil, 400},
 		{"parameter of a page", "/codex/?x=1", nil, 400},
+		{"observations of an unknown agent", "/api/v1/observations?agent=codx", nil, 404},
 		{"no platform", "/api/v1/observations?platform=plan9", nil, 400},
 		{"limit of 0", "/api/v1/observations?limit=0", nil, 400},
 		{"limit too large", "/api/v1/observations?limit=100000", nil, 400},
@@ -202,7 +203,7 @@ func TestWelcome(t *testing.T) {
 		want   int
 	}{
 		{"/codex/", navigate, 200}, {"/", func(r *http.Request) { r.Host = "[::1]:7411" }, 200}, {"/", func(r *http.Request) { r.Host = "LOCALHOST:7411" }, 200},
-		{"/api/v1/codex.json", own, 200}, {"/machine/", own, 200}, {"/codex", nil, 308}, {"/?q=codex", nil, 200}, {"/review/", nil, 200},
+		{"/api/v1/codex.json", own, 200}, {"/machine/", own, 200}, {"/codex", nil, 308}, {"/machine", nil, 308}, {"/review", nil, 308}, {"/?q=codex", nil, 200}, {"/review/", nil, 200},
 	} {
 		if rec := w.get(c.target, c.edit); rec.Code != c.want {
 			t.Errorf("%s: status %d, want %d", c.target, rec.Code, c.want)
