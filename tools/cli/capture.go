@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -374,20 +373,3 @@ func (p *progress) clear() {
 }
 
 func (p *progress) end() { p.clear() }
-
-func (a *app) completeAgents(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	reg, err := a.open()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var file contract.AgentsFile
-	b, err := reg.ReadFile(store.AgentsFile)
-	if err != nil || json.Unmarshal(b, &file) != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var ids []string
-	for _, ag := range file.Agents {
-		ids = append(ids, ag.ID+"\t"+ag.Name)
-	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
-}

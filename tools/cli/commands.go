@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
@@ -107,19 +106,6 @@ func (a *app) strictHelp(root *cobra.Command) {
 			}
 		}
 	}
-}
-
-// completeProbes offers the registry's probes and the two names for several.
-func (a *app) completeProbes(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	reg, err := a.open()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	ids, err := capture.ProbeIDs(reg)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return append([]string{"basic", "all"}, ids...), cobra.ShellCompDirectiveNoFileComp
 }
 
 // openRecords is open for commands that need the records of a registry, which

@@ -182,19 +182,3 @@ func platformOf(word string) (contract.Platform, error) {
 	}
 	return "", &Exit{Code: ExitUsage, Err: fmt.Errorf("unknown --platform %q: want one of %s", word, strings.ReplaceAll(list(contract.Platforms), ",", ", ")), Hint: didYouMean(word, strings.Split(list(contract.Platforms), ","))}
 }
-
-// completeVersions offers agents, then the versions of the one that was given.
-func (a *app) completeVersions(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return a.completeAgents(c, args, word)
-	}
-	reg, err := a.open()
-	if err != nil || len(args) > 1 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	x, err := matrix.LoadIndex(reg)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return x.Versions(args[0]), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-}
