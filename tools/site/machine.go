@@ -13,6 +13,7 @@ type machineCard struct {
 	Headline string
 	Guidance string
 	Command  string
+	Verified bool // of the version range
 }
 
 // Machine returns the page about the CLIs installed on this machine, made from
@@ -26,7 +27,7 @@ func (s *Site) Machine(answers []contract.CompatibilityResponse) (*File, error) 
 }
 
 func cardOf(d contract.CompatibilityResponse) machineCard {
-	c := machineCard{DTO: d, Chip: chipOf(d.Status, d.Policy.AllowRun)}
+	c := machineCard{DTO: d, Chip: chipOf(d.Status, d.Policy.AllowRun), Verified: d.Status == contract.SupportVersionRangeVerified || d.Status == contract.SupportLocalShapeVerified}
 	switch d.Policy.AllowRun {
 	case contract.AllowRunAllow:
 		c.Tone, c.Headline = "good", "Run it."
