@@ -42,7 +42,7 @@ func (p *plan) object(b *planner, s map[string]any, of reflect.Type) {
 		i, known := p.byName[name]
 		if !known {
 			i = len(p.members)
-			p.members = append(p.members, planMember{name: name, plan: &plan{types: typeAny}, field: -1})
+			p.members = append(p.members, planMember{name: name, plan: &plan{types: typeAny, anything: true}, field: -1})
 			p.byName[name] = i
 			p.opaque = p.opaque || isStruct(of) || i >= maxPlanMembers
 		}

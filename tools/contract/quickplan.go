@@ -37,6 +37,9 @@ type plan struct {
 	names      *plan
 	not        *plan
 	conditions []planCondition
+	words      bool // there is an enum of texts and nothing else
+	objects    bool // it is any object
+	anything   bool // it is anything
 
 	into    reflect.Kind // Invalid: the value is only checked
 	of      reflect.Type
@@ -48,6 +51,7 @@ type planMember struct {
 	name  string
 	plan  *plan
 	field int // of the struct
+	at    int // in a branch of a condition: place in the members of its object, or -1
 }
 
 // planCondition is an if with its then and else, about members.
@@ -127,9 +131,38 @@ func (b *planner) plan(schema any, of reflect.Type) *plan {
 		}
 		p.object(b, s, of)
 		p.target(b, s, of)
+		p.branches()
+		p.saysLittle(s)
 		return p
 	}
 	return &plan{opaque: true}
+}
+
+// saysLittle notes what needs no reading.
+func (p *plan) saysLittle(s map[string]any) {
+	said := 0
+	for name := range s {
+		if !slices.Contains(annotations, name) {
+			said++
+		}
+	}
+	p.words = said == 1 && p.enum != nil && !p.enumNull && !p.opaque
+	p.objects = said == 1 && s["type"] == "object"
+}
+
+// branches finds the members that the branches of conditions are about.
+func (p *plan) branches() {
+	for _, c := range p.conditions {
+		for _, branch := range []*plan{c.when, c.then, c.otherwise} {
+			for i := 0; branch != nil && i < len(branch.members); i++ {
+				m := &branch.members[i]
+				at, known := p.byName[m.name]
+				if m.at = at; !known {
+					m.at = -1
+				}
+			}
+		}
+	}
 }
 
 func mapKeys[V any](m map[string]V) func(func(string) bool) {

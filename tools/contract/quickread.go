@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 	"unsafe"
@@ -274,7 +275,7 @@ func (s *scan) object(p *plan, v reflect.Value, depth int) {
 		s.stop()
 	}
 	for i := 0; s.ok && i < len(p.conditions); i++ {
-		s.conditional(&p.conditions[i], p, have, spans)
+		s.conditional(&p.conditions[i], have, spans)
 	}
 }
 
@@ -332,25 +333,47 @@ func (s *scan) entry(p *plan, v reflect.Value, name string, depth int) {
 }
 
 // conditional applies a condition to the members of an object that was read.
-func (s *scan) conditional(c *planCondition, p *plan, have uint64, spans []span) {
-	branch := c.then
-	if !s.holds(c.when, p, have, spans) {
-		branch = c.otherwise
+// Its then is looked at first: it is mostly the cheaper one, such as that a
+// member is there, and where it holds nothing else matters.
+func (s *scan) conditional(c *planCondition, have uint64, spans []span) {
+	then := c.then == nil || s.holds(c.then, have, spans)
+	if then && c.otherwise == nil {
+		return
 	}
-	if branch != nil && !s.holds(branch, p, have, spans) {
+	if s.holds(c.when, have, spans) {
+		s.ok = then
+	} else if c.otherwise != nil && !s.holds(c.otherwise, have, spans) {
 		s.stop()
 	}
 }
 
-// holds reports whether the members of an object that was read by p fit what q
-// says of members.
-func (s *scan) holds(q, p *plan, have uint64, spans []span) bool {
+// holds reports whether the members of an object that was read fit what a branch
+// of a condition says of them.
+func (s *scan) holds(q *plan, have uint64, spans []span) bool {
 	for i := range q.members {
-		at, known := p.byName[q.members[i].name]
-		there := known && have&(1<<at) != 0
-		if !there && q.required&(1<<i) != 0 || there && !s.again(q.members[i].plan, spans[at].from, spans[at].to) {
+		m := &q.members[i]
+		there := m.at >= 0 && have&(1<<m.at) != 0
+		if !there && q.required&(1<<i) != 0 || there && m.plan.never {
+			return false
+		}
+	}
+	for i := range q.members {
+		m := &q.members[i]
+		if m.at >= 0 && have&(1<<m.at) != 0 && !s.fits(m.plan, spans[m.at]) {
 			return false
 		}
 	}
 	return true
+}
+
+// fits is again, for plans that say little without reading.
+func (s *scan) fits(p *plan, where span) bool {
+	text := s.src[where.from:where.to]
+	if p.words && text[0] == '"' && strings.IndexByte(text, '\\') < 0 {
+		return slices.Contains(p.enum, text[1:len(text)-1])
+	}
+	if p.objects {
+		return text[0] == '{'
+	}
+	return p.anything || s.again(p, where.from, where.to)
 }

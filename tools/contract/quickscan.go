@@ -1,9 +1,11 @@
 package contract
 
 import (
-	"encoding/json"
 	"hash/maphash"
+	"math/bits"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -83,35 +85,74 @@ func (s *scan) name() string {
 // there are escapes.
 func (s *scan) text() string {
 	start := s.pos + 1
-	for i := start; i < len(s.src); i++ {
-		switch c := s.src[i]; {
-		case c == '"':
-			s.pos = i + 1
-			return s.src[start:i]
-		case c == '\\':
-			return s.escaped(start)
-		case c < 0x20:
-			s.stop()
-			return ""
-		}
+	i := s.plain(start)
+	switch {
+	case i == len(s.src) || s.src[i] < 0x20:
+		s.stop()
+		return ""
+	case s.src[i] == '\\':
+		return s.escaped(start)
 	}
-	s.stop()
-	return ""
+	s.pos = i + 1
+	return s.src[start:i]
 }
 
-func (s *scan) escaped(start int) string {
-	for i := start; i < len(s.src); i++ {
-		switch s.src[i] {
-		case '\\':
-			i++
-		case '"':
-			var out string
-			if json.Unmarshal([]byte(s.src[start-1:i+1]), &out) != nil || strings.ContainsRune(out, utf8.RuneError) {
-				s.stop() // among them half of a surrogate pair
-			}
-			s.pos = i + 1
-			return out
+// plain returns where the first character from i on is that a string does not
+// hold as it is, or that ends it. Eight characters are looked at in one step:
+// subtracting from each byte of a word tells which are below a bound.
+func (s *scan) plain(i int) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(s.src); i += 8 {
+		b := s.src[i : i+8]
+		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		quote, slash := w^(ones*'"'), w^(ones*'\\')
+		if found := ((w-ones*0x20)&^w | (quote-ones)&^quote | (slash-ones)&^slash) & tops; found != 0 {
+			return i + bits.TrailingZeros64(found)/8 // the lowest one is exact
 		}
+	}
+	for ; i < len(s.src); i++ {
+		if c := s.src[i]; c == '"' || c == '\\' || c < 0x20 {
+			break
+		}
+	}
+	return i
+}
+
+// unescaped are the characters that stand for another behind a backslash.
+var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// escaped reads a string with escapes from behind its quote.
+func (s *scan) escaped(start int) string {
+	var out []byte
+	for i := start; ; {
+		end := s.plain(i)
+		out = append(out, s.src[i:end]...)
+		if end == len(s.src) || s.src[end] < 0x20 {
+			break
+		}
+		if s.src[end] == '"' {
+			s.pos = end + 1
+			if strings.Contains(s.src[start:end], string(utf8.RuneError)) {
+				break // as half of a surrogate pair would be
+			}
+			return string(out)
+		}
+		if i = end + 2; i > len(s.src) {
+			break
+		}
+		if c := unescaped[s.src[end+1]]; c != 0 {
+			out = append(out, c)
+			continue
+		}
+		if s.src[end+1] != 'u' || i+4 > len(s.src) {
+			break
+		}
+		n, err := strconv.ParseUint(s.src[i:i+4], 16, 16)
+		if err != nil || utf16.IsSurrogate(rune(n)) || n == utf8.RuneError {
+			break // a pair is unusual
+		}
+		out, i = utf8.AppendRune(out, rune(n)), i+4
 	}
 	s.stop()
 	return ""
