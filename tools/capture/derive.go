@@ -44,6 +44,20 @@ type Derived struct {
 
 // Derive normalizes and reads a sanitized transcript of an agent.
 func Derive(t *transcript.Transcript, d *contract.Dialect, agent string) (*Derived, error) {
+	out, err := Reread(t, d, agent)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := t.WriteSanitized(&b); err != nil {
+		return nil, fmt.Errorf("writing the fixture: %w", err)
+	}
+	out.Fixture = b.Bytes()
+	return out, nil
+}
+
+// Reread is Derive for whoever has the fixture: it is not written again.
+func Reread(t *transcript.Transcript, d *contract.Dialect, agent string) (*Derived, error) {
 	out, err := Read(t, d, agent)
 	if err != nil {
 		return nil, err
@@ -56,11 +70,6 @@ func Derive(t *transcript.Transcript, d *contract.Dialect, agent string) (*Deriv
 			return nil, err
 		}
 	}
-	var b bytes.Buffer
-	if err := t.WriteSanitized(&b); err != nil {
-		return nil, fmt.Errorf("writing the fixture: %w", err)
-	}
-	out.Fixture = b.Bytes()
 	return out, nil
 }
 

@@ -30,9 +30,14 @@ func (e *LineError) Error() string { return fmt.Sprintf("transcript line %d: %s"
 // read error. Keys may stand in any order; unknown and repeated ones are
 // refused, also in extensions.
 func ReadSanitized(r io.Reader) (*Transcript, error) {
-	in := bufio.NewReaderSize(r, 64<<10)
+	size := inputSize(r)
+	room := roomBytes
+	if size > 0 { // most are small, and then the buffer is what they cost
+		room = min(room, size+1)
+	}
+	in := bufio.NewReaderSize(r, room)
 	var p recordReader
-	records := blocks{size: inputSize(r)}
+	records := blocks{size: size}
 	var long []byte // a line that does not fit into the buffer
 	var last time.Duration
 	for n := 1; ; n++ {

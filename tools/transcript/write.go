@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -20,7 +21,20 @@ import (
 // number: data that is not UTF-8, a frame that is not one JSON object on one
 // line, an exit without code and signal.
 func (t *Transcript) WriteSanitized(w io.Writer) error {
+	if in, is := w.(*bytes.Buffer); is {
+		return t.writeSanitized(in)
+	}
 	out := bufio.NewWriterSize(w, 64<<10)
+	if err := t.writeSanitized(out); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing transcript: %w", err)
+	}
+	return nil
+}
+
+func (t *Transcript) writeSanitized(out io.Writer) error {
 	var line []byte
 	for i := range t.Records {
 		r := &t.Records[i]
@@ -31,9 +45,6 @@ func (t *Transcript) WriteSanitized(w io.Writer) error {
 		if _, err := out.Write(line); err != nil {
 			return fmt.Errorf("writing transcript: %w", err)
 		}
-	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("writing transcript: %w", err)
 	}
 	return nil
 }

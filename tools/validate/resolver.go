@@ -286,8 +286,8 @@ func (r *resolver) transcript(place string) (*transcript.Transcript, error) {
 	if err != nil {
 		return nil, err
 	}
-	var canonical bytes.Buffer
-	if err := t.WriteSanitized(&canonical); err != nil {
+	canonical := bytes.NewBuffer(make([]byte, 0, len(b)))
+	if err := t.WriteSanitized(canonical); err != nil {
 		return nil, err
 	}
 	if !bytes.Equal(canonical.Bytes(), b) {
@@ -311,7 +311,7 @@ func (r *resolver) derive(place, dialect, agent string) (*capture.Derived, error
 		}
 		for i := range r.families.Dialects {
 			if r.families.Dialects[i].ID == dialect {
-				d, err := capture.Derive(t, &r.families.Dialects[i], agent)
+				d, err := capture.Reread(t, &r.families.Dialects[i], agent)
 				if err == nil {
 					r.any.LoadOrStore(place+"\x00"+dialect, d)
 				}

@@ -65,7 +65,6 @@ type checker struct {
 	prompts int             // turns that are not answered
 	turned  bool            // a turn was answered
 	calls   map[string]bool // tool calls that were announced
-	text    string          // of the message
 	counts  map[contract.ACPDeviation]int
 }
 
@@ -106,7 +105,6 @@ func (c *checker) line(by string, line []byte) {
 		return
 	}
 	m := &message{by: by}
-	c.text = string(line)
 	var v any
 	if json.Unmarshal(line, &v) != nil {
 		c.found(m, KindNotJSON, "")
@@ -238,7 +236,7 @@ func (c *checker) answer(m *message, id string) {
 		c.found(m, KindUnaskedAnswer, "/id")
 	}
 	if hasError {
-		for _, f := range c.flaws(c.failure, failure, "/error", c.text) {
+		for _, f := range c.flaws(c.failure, failure, "/error") {
 			c.found(m, f.kind, f.pointer)
 		}
 		if code, ok := member(m.members, "error", "code").(float64); ok && code >= 100 && code <= 599 {
@@ -261,7 +259,7 @@ func (c *checker) check(m *message, p place, part string) bool {
 	if !ok {
 		v = map[string]any{} // absent params are empty ones
 	}
-	for _, f := range c.flaws(s, v, "/"+part, c.text) {
+	for _, f := range c.flaws(s, v, "/"+part) {
 		c.found(m, f.kind, f.pointer)
 	}
 	return true

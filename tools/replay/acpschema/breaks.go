@@ -2,6 +2,9 @@ package acpschema
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +17,8 @@ import (
 type flaw struct{ kind, pointer string }
 
 // flaws returns what is wrong with a value, each once.
-func (o *official) flaws(s *jsonschema.Schema, v any, at, text string) []flaw {
-	key := judged{s, text}
+func (o *official) flaws(s *jsonschema.Schema, v any, at string) []flaw {
+	key := judged{s, string(o.outline(nil, v))}
 	if found, known := o.seen.Load(key); known {
 		return found.([]flaw)
 	}
@@ -24,6 +27,34 @@ func (o *official) flaws(s *jsonschema.Schema, v any, at, text string) []flaw {
 		o.seen.Store(key, found)
 	}
 	return found
+}
+
+// outline appends what of a value the schema tells apart: everything but which
+// text it is where it is none that the schema names. Values with the same outline
+// have the same flaws; a test sees to it that the schema looks into no text.
+func (o *official) outline(b []byte, v any) []byte {
+	switch x := v.(type) {
+	case map[string]any:
+		b = append(b, '{')
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			b = o.outline(append(strconv.AppendQuote(b, name), ':'), x[name])
+		}
+		return append(b, '}')
+	case []any:
+		b = append(b, '[')
+		for _, entry := range x {
+			b = append(o.outline(b, entry), ',')
+		}
+		return append(b, ']')
+	case string:
+		if x == "" || o.words[x] {
+			return strconv.AppendQuote(b, x)
+		}
+		return append(b, '~')
+	case float64:
+		return strconv.AppendFloat(b, x, 'g', -1, 64)
+	}
+	return fmt.Append(b, v) // true, false and null
 }
 
 func (o *official) judge(s *jsonschema.Schema, v any, at string) []flaw {

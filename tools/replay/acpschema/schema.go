@@ -32,17 +32,18 @@ type official struct {
 	failure *jsonschema.Schema // an error answer's error
 	// members are the names of all members: other names in a pointer are data.
 	members map[string]bool
+	// words are the texts that the schema names as values.
+	words map[string]bool
 	// seen has the flaws of messages by what they were held against: most
-	// sanitized messages stand in many runs.
+	// messages of a run are like others.
 	seen       sync.Map
 	judgements atomic.Int64
 }
 
-// judged is a message that was held against a part of the schema: the same part
-// of the same text is always the same value.
+// judged is a value that was held against a part of the schema, by its outline.
 type judged struct {
-	schema *jsonschema.Schema
-	text   string
+	schema  *jsonschema.Schema
+	outline string
 }
 
 // maxJudgements bounds what is kept.
@@ -84,7 +85,7 @@ func compile(text []byte) (*official, error) {
 	if err := c.AddResource(schemaID, bytes.NewReader(text)); err != nil {
 		return nil, fmt.Errorf("reading the schema of ACP: %w", err)
 	}
-	o := &official{parts: map[place]*jsonschema.Schema{}, members: map[string]bool{}}
+	o := &official{parts: map[place]*jsonschema.Schema{}, members: map[string]bool{}, words: map[string]bool{}}
 	for name, def := range doc.Defs {
 		for _, form := range []string{formRequest, formResponse, formNotification} {
 			if def.Method == "" || !strings.HasSuffix(name, form) {
@@ -105,25 +106,31 @@ func compile(text []byte) (*official, error) {
 	if err := json.Unmarshal(text, &any); err != nil {
 		return nil, fmt.Errorf("reading the schema of ACP: %w", err)
 	}
-	collect(any, o.members)
+	o.collect(any)
 	return o, nil
 }
 
-// collect gathers the names of all properties.
-func collect(v any, into map[string]bool) {
+// collect gathers the names of all properties, and all texts that are values.
+func (o *official) collect(v any) {
 	switch x := v.(type) {
 	case map[string]any:
 		if props, ok := x["properties"].(map[string]any); ok {
 			for name := range props {
-				into[name] = true
+				o.members[name] = true
+			}
+		}
+		values, _ := x["enum"].([]any)
+		for _, value := range append(values, x["const"]) {
+			if text, is := value.(string); is {
+				o.words[text] = true
 			}
 		}
 		for _, c := range x {
-			collect(c, into)
+			o.collect(c)
 		}
 	case []any:
 		for _, c := range x {
-			collect(c, into)
+			o.collect(c)
 		}
 	}
 }
