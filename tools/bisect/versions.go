@@ -73,18 +73,8 @@ func sortVersions(agent *contract.Agent, versions []string) {
 
 // between returns the versions in the bounds, ascending and each once.
 func between(agent *contract.Agent, versions []string, from, to string) ([]string, error) {
-	for _, bound := range []string{from, to} {
-		if bound == "" {
-			continue
-		}
-		if _, err := agents.ParseToken(agent, bound); err != nil {
-			return nil, &BoundError{err}
-		}
-	}
-	if from != "" && to != "" {
-		if n, err := agents.CompareVersions(agent, from, to); err != nil || n > 0 {
-			return nil, &BoundError{fmt.Errorf("%s is newer than %s: give the older release first", from, to)}
-		}
+	if err := CheckBounds(agent, from, to); err != nil {
+		return nil, err
 	}
 	var out []string
 	for _, v := range versions {
@@ -102,6 +92,25 @@ func between(agent *contract.Agent, versions []string, from, to string) ([]strin
 	}
 	sortVersions(agent, out)
 	return slices.Compact(out), nil
+}
+
+// CheckBounds refuses bounds that are no versions of the agent, or in the wrong
+// order, with a *BoundError. "" is no bound.
+func CheckBounds(agent *contract.Agent, from, to string) error {
+	for _, bound := range []string{from, to} {
+		if bound == "" {
+			continue
+		}
+		if _, err := agents.ParseToken(agent, bound); err != nil {
+			return &BoundError{err}
+		}
+	}
+	if from != "" && to != "" {
+		if n, err := agents.CompareVersions(agent, from, to); err != nil || n > 0 {
+			return &BoundError{fmt.Errorf("%s is newer than %s: give the older release first", from, to)}
+		}
+	}
+	return nil
 }
 
 // BoundError says what is wrong with a bound that the user gave.

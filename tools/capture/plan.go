@@ -98,13 +98,18 @@ func profilesFor(a *contract.Agent, version, probe, only string) []string {
 	if only != "" {
 		return slices.DeleteFunc([]string{only}, func(profile string) bool { return !hasLaunch(a, version, probe, profile) })
 	}
-	profiles := []string{contract.ProfileProduction, contract.ProfileCompatible}
-	for i := range a.Launches {
-		profiles = append(profiles, a.Launches[i].Profile)
-	}
-	return slices.DeleteFunc(unique(profiles), func(profile string) bool {
+	return slices.DeleteFunc(profiles(a), func(profile string) bool {
 		return !hasLaunch(a, version, probe, profile)
 	})
+}
+
+// profiles are the words of an agent's definition for ways to start it.
+func profiles(a *contract.Agent) []string {
+	out := []string{contract.ProfileProduction, contract.ProfileCompatible}
+	for i := range a.Launches {
+		out = append(out, a.Launches[i].Profile)
+	}
+	return unique(out)
 }
 
 // selectProbes resolves --probe: ids, "basic" or "all".
@@ -136,7 +141,7 @@ func selectProbes(reg *store.Registry, words []string) ([]string, error) {
 	return out, nil
 }
 
-// Check refuses agents and probes that the registry does not have. It reads
+// Check refuses agents, ways to start them and probes that the registry does not have. It reads
 // nothing else.
 func Check(reg *store.Registry, targets []Target, probes []string) error {
 	file, err := loadAgents(reg)
@@ -144,8 +149,12 @@ func Check(reg *store.Registry, targets []Target, probes []string) error {
 		return err
 	}
 	for _, t := range targets {
-		if _, err := agents.Find(file, t.Agent); err != nil {
+		a, err := agents.Find(file, t.Agent)
+		if err != nil {
 			return err
+		}
+		if p := profiles(a); t.Profile != "" && !slices.Contains(p, t.Profile) {
+			return &UnknownProfileError{a.ID, t.Profile, p}
 		}
 		if _, err := selectProbes(reg, append(slices.Clone(t.Probes), probes...)); err != nil {
 			return err

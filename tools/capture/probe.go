@@ -138,5 +138,16 @@ func (p *Probe) take(place, rel string, b []byte) error {
 // UnknownProbeError says that the registry has no probe of that name.
 type UnknownProbeError struct{ ID string }
 
+// UnknownProfileError says that an agent is never started in that way.
+type UnknownProfileError struct {
+	Agent, Profile string
+	Known          []string
+}
+
+// Error implements error.
+func (e *UnknownProfileError) Error() string {
+	return fmt.Sprintf("no way to start %s is called %q: it has %s", e.Agent, e.Profile, strings.Join(e.Known, ", "))
+}
+
 // Error implements error.
 func (e *UnknownProbeError) Error() string { return fmt.Sprintf("no probe %q in this registry", e.ID) }

@@ -13,6 +13,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
+	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
@@ -63,8 +64,8 @@ among releases that cannot be captured); 130 interrupted.`,
 			if f.history {
 				return a.bisectHistory(c.Context(), f, args)
 			}
-			if len(args) != 1 {
-				return &Exit{Code: ExitUsage, Err: errors.New("name an agent to bisect"), Hint: "for example: agent-contracts bisect codex --probe chat-text-success"}
+			if err := f.settle(args); err != nil {
+				return err
 			}
 			return a.bisect(c, f, args[0])
 		},
@@ -87,13 +88,36 @@ among releases that cannot be captured); 130 interrupted.`,
 	fl.BoolVar(&f.write, "write", false, "with --history: write it")
 	fl.BoolVar(&f.check, "check", false, "with --history: exit 1 when the committed one differs")
 	a.formatFlag(c, &f.format, "text", "json", "markdown")
-	return c
+	return a.detachable(c, jobs.KindBisect, func(_ *cobra.Command, args []string) error { return a.checkBisect(f, args) })
+}
+
+// checkBisect refuses a bisection that cannot begin, without writing anything.
+func (a *app) checkBisect(f *bisectFlags, args []string) error {
+	if f.history || f.dryRun {
+		return usage("--detach takes neither --history nor --dry-run: they answer at once")
+	}
+	if err := f.settle(args); err != nil {
+		return err
+	}
+	reg, err := a.open()
+	if err != nil {
+		return err
+	}
+	if err := capture.Check(reg, []capture.Target{{Agent: args[0], Profile: f.profile}}, f.probes); err != nil {
+		return err
+	}
+	var file contract.AgentsFile
+	if err := reg.ReadJSON(store.AgentsFile, &file); err != nil {
+		return err
+	}
+	agent, err := agents.Find(&file, args[0])
+	if err != nil {
+		return err
+	}
+	return bisectError(bisect.CheckBounds(agent, f.from, f.to))
 }
 
 func (a *app) bisect(c *cobra.Command, f *bisectFlags, agentID string) error {
-	if err := f.settle(); err != nil {
-		return err
-	}
 	opts, err := a.bisectOptions(c, f, agentID)
 	if err != nil {
 		return bisectError(err)
@@ -121,8 +145,10 @@ func (a *app) bisect(c *cobra.Command, f *bisectFlags, agentID string) error {
 	return nil
 }
 
-func (f *bisectFlags) settle() error {
+func (f *bisectFlags) settle(args []string) error {
 	switch {
+	case len(args) != 1:
+		return &Exit{Code: ExitUsage, Err: errors.New("name an agent to bisect"), Hint: "for example: agent-contracts bisect codex --probe chat-text-success"}
 	case f.write || f.check:
 		return usage("--write and --check go with --history")
 	case len(f.probes) == 0:
@@ -223,6 +249,9 @@ type bisectProgress struct {
 }
 
 func (p *bisectProgress) update(s bisect.Progress) {
+	if p.a.tell != nil {
+		p.a.tell(s.Known, s.Known+s.Wanted, s.Version+": "+s.What)
+	}
 	if p.a.quiet {
 		return
 	}

@@ -48,7 +48,7 @@ was found; 2 usage; 3 something could not be captured; 5 a job waits for an answ
 		},
 	}
 	a.formatFlag(c, &f, "text", "json")
-	return a.detachable(c, jobs.KindCampaign, a.knownAgents)
+	return a.detachable(c, jobs.KindCampaign, func(_ *cobra.Command, args []string) error { return a.knownAgents(f, args) })
 }
 
 func (a *app) campaign(ctx context.Context, f format, ids []string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,16 +77,21 @@ know (not installed, not captured); 4 redaction refused; 5 it waits for an answe
 	fl.IntVar(&f.chunk, "chunk-runes", 0, "size of the provider's text pieces: 0 as the probe says, -1 whole")
 	a.askFlag(c, &f.ask)
 	a.formatFlag(c, &f.format, "text", "json")
-	return a.detachable(c, jobs.KindCapture, func(_ *cobra.Command, args []string) error { return a.checkCapture(f, args) })
+	return a.detachable(c, jobs.KindCapture, func(c *cobra.Command, args []string) error { return a.checkCapture(c, f, args) })
 }
 
 // checkCapture refuses a capture that cannot begin, without writing anything.
-func (a *app) checkCapture(f *captureFlags, args []string) error {
-	if err := f.check(args); err != nil {
+func (a *app) checkCapture(c *cobra.Command, f *captureFlags, args []string) error {
+	if err := a.captureFlagsFit(c, f, args); err != nil {
 		return err
 	}
 	if f.dryRun || f.ask == askInline {
 		return usage("--detach takes neither --dry-run nor --ask inline")
+	}
+	if f.bin != "" {
+		if info, err := os.Stat(a.absolute(f.bin)); err != nil || !info.Mode().IsRegular() {
+			return usage("--bin %s: there is no such program", f.bin)
+		}
 	}
 	reg, err := a.open()
 	if err != nil {
@@ -98,7 +104,8 @@ func (a *app) checkCapture(f *captureFlags, args []string) error {
 	return capture.Check(reg, targets, f.probes)
 }
 
-func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
+// captureFlagsFit refuses flags that contradict each other or this environment.
+func (a *app) captureFlagsFit(c *cobra.Command, f *captureFlags, args []string) error {
 	if c.Flags().Changed("bin") && f.bin == "" {
 		return usage("--bin names no program") // an unset variable must not mean a release
 	}
@@ -107,6 +114,22 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 	}
 	if (f.input != "" || len(f.like) > 0) && f.profile != "" {
 		return usage("--input and --like say how the CLI is started: leave --profile out")
+	}
+	if err := f.check(args); err != nil {
+		return err
+	}
+	if f.live {
+		if err := a.mayCaptureLive(); err != nil {
+			return err
+		}
+	}
+	_, err := a.prompter(f.ask)
+	return err
+}
+
+func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
+	if err := a.captureFlagsFit(c, f, args); err != nil {
+		return err
 	}
 	opts, err := a.captureOptions(f, args)
 	if err != nil {
@@ -159,17 +182,9 @@ func (a *app) mayCaptureLive() error {
 
 func (a *app) captureOptions(f *captureFlags, args []string) (capture.Options, error) {
 	var opts capture.Options
-	if err := f.check(args); err != nil {
-		return opts, err
-	}
 	open := a.openToWrite
 	if f.dryRun {
 		open = a.open
-	}
-	if f.live {
-		if err := a.mayCaptureLive(); err != nil {
-			return opts, err
-		}
 	}
 	reg, err := open()
 	if err != nil {

@@ -112,9 +112,6 @@ func Main(ctx context.Context, env Env) (code int) {
 func (a *app) execute(ctx context.Context) error {
 	root := a.rootCommand()
 	root.SetArgs(a.env.Args)
-	root.SetIn(a.env.Stdin)
-	root.SetOut(a.env.Stdout)
-	root.SetErr(a.env.Stderr)
 	if a.machine != nil {
 		a.machineMode(root)
 	}
@@ -199,6 +196,9 @@ Start with:  agent-contracts capture codex`,
 		Version:           agentcontracts.Version,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 	}
+	root.SetIn(a.env.Stdin)
+	root.SetOut(a.env.Stdout) // cobra's own commands look at it when they are made
+	root.SetErr(a.env.Stderr)
 	root.SetVersionTemplate("agent-contracts {{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.registry, "registry", "", "registry folder (default: the one around the current folder, else the one in the binary)")
 	_ = root.MarkPersistentFlagDirname("registry")

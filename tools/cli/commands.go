@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
-	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -25,18 +24,18 @@ func (a *app) commands() []command {
 		{"redact", a.redactCommand},
 		{"normalize", a.normalizeCommand},
 		{"compare", a.compareCommand},
-		{"replay", func() *cobra.Command { return a.detachable(a.replayCommand(), jobs.KindReplay, onlyRuns) }},
+		{"replay", a.replayCommand},
 		{"play", a.playCommand},
 		{"record", a.recordCommand},
 		{"classify", a.classifyCommand},
 		{"errors", a.errorCasesCommand},
-		{"bisect", func() *cobra.Command { return a.detachable(a.bisectCommand(), jobs.KindBisect, a.knownAgents) }},
+		{"bisect", a.bisectCommand},
 		{"validate", a.validateCommand},
 		{"matrix", a.matrixCommand},
 		{"can-i-use", a.canIUseCommand},
 		{"compatibility", a.compatibilityCommand},
 		{"doctor", a.doctorCommand},
-		{"discover", func() *cobra.Command { return a.detachable(a.discoverCommand(), jobs.KindDiscover, a.knownAgents) }},
+		{"discover", a.discoverCommand},
 		{"plan", a.planCommand},
 		{"campaign", a.campaignCommand},
 		{"source-scan", a.sourceScanCommand},

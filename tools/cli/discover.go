@@ -15,6 +15,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/discover"
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
+	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
@@ -51,7 +52,7 @@ Exit codes: 0 nothing to do; 1 a release is newer than the newest verified one;
 	}
 	c.Flags().BoolVar(&f.write, "write", false, "write what is new to registry/latest-seen.json, and the matrix")
 	a.formatFlag(c, &f.format, "text", "json")
-	return c
+	return a.detachable(c, jobs.KindDiscover, func(_ *cobra.Command, args []string) error { return a.knownAgents(f.format, args) })
 }
 
 func (a *app) discover(ctx context.Context, f *discoverFlags, ids []string) error {
@@ -77,6 +78,9 @@ func (a *app) discover(ctx context.Context, f *discoverFlags, ids []string) erro
 	report, err := discover.Run(ctx, opts)
 	if err != nil {
 		return err
+	}
+	if a.tell != nil {
+		a.tell(len(opts.Agents), len(opts.Agents), "done")
 	}
 	if f.write {
 		if err := a.writeSeen(ctx, reg, report, known); err != nil {
@@ -135,10 +139,14 @@ func (a *app) discoverOptions(reg *store.Registry, known *contract.AgentsFile, i
 	verified, err := discover.Verified(known, m)
 	opts.Verified = func(id string) string { return verified[id] }
 	var mu sync.Mutex
-	opts.Progress = func(source string) {
+	begun := map[string]bool{}
+	opts.Progress = func(agent, source string) {
 		mu.Lock()
 		defer mu.Unlock()
 		a.talk("asking %s", source)
+		if begun[agent] = true; a.tell != nil {
+			a.tell(len(begun)-1, len(opts.Agents), agent+": asking "+source)
+		}
 	}
 	return opts, err
 }

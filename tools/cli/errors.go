@@ -25,6 +25,7 @@ import (
 func classifyTool(err error) (code int, hint string) {
 	var agent *agents.UnknownAgentError
 	var probe *capture.UnknownProbeError
+	var profile *capture.UnknownProfileError
 	var file *agents.FileError
 	var broken *store.BrokenError
 	var adapter *external.Error
@@ -40,6 +41,8 @@ func classifyTool(err error) (code int, hint string) {
 		return ExitUsage, ""
 	case errors.As(err, &probe):
 		return ExitUsage, didYouMean(probe.ID, contract.BasicProbes)
+	case errors.As(err, &profile):
+		return ExitUsage, didYouMean(profile.Profile, profile.Known)
 	case errors.As(err, &adapter):
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			return ExitUsage, "see agent-contracts replay --help; a relative path is looked up from this folder"

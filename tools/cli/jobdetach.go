@@ -59,7 +59,10 @@ func (a *app) detachable(c *cobra.Command, kind string, check func(c *cobra.Comm
 }
 
 // knownAgents refuses arguments that name no agent of the registry.
-func (a *app) knownAgents(_ *cobra.Command, args []string) error {
+func (a *app) knownAgents(f format, args []string) error {
+	if err := f.check("text", "json"); err != nil {
+		return err
+	}
 	reg, err := a.open()
 	if err != nil {
 		return err
@@ -69,14 +72,6 @@ func (a *app) knownAgents(_ *cobra.Command, args []string) error {
 		targets[i].Agent = id
 	}
 	return capture.Check(reg, targets, nil)
-}
-
-// onlyRuns lets of the uses of replay only the run-harness gate be a job.
-func onlyRuns(c *cobra.Command, _ []string) error {
-	if run, err := c.Flags().GetBool("run"); err != nil || !run {
-		return usage("of replay only --run can be a job")
-	}
-	return nil
 }
 
 // workArgs are the arguments without those that are about the job, in their

@@ -57,7 +57,8 @@ func machineAsked(args []string) bool {
 		if arg == "--machine" {
 			asked = true
 		} else if v, ok := strings.CutPrefix(arg, "--machine="); ok {
-			asked, _ = strconv.ParseBool(v)
+			yes, err := strconv.ParseBool(v)
+			asked = yes || err != nil // a word that is neither is refused as who asks is
 		}
 	}
 	return asked

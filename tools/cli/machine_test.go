@@ -82,6 +82,16 @@ func TestEveryCommandHasAnEnvelope(t *testing.T) {
 			if e.OK || e.Error.Kind != machine.InvalidInput {
 				t.Errorf("an unknown flag: %+v", e.Error)
 			}
+			full := testEnv(t, "", append(slices.Clone(words), "--machine", "--no-such-flag")...)
+			full.Stdout = fullDisk{}
+			if code := Main(context.Background(), full); code != exitNoEnvelope {
+				t.Errorf("stdout that cannot be written: exit code %d", code)
+			}
+			faulty := testEnv(t, "", append(slices.Clone(words), "--machine", "--no-such-flag")...)
+			faulty.Stderr = &panicsOnce{}
+			if e := envelopeOf(t, faulty); e.OK || e.Error.Kind != machine.Internal {
+				t.Errorf("a panic: %+v", e.Error)
+			}
 			if c.Annotations[noMachine] != "" {
 				env := testEnv(t, "", append(slices.Clone(words), "--machine", "x")...)
 				if e := envelopeOf(t, env); e.OK || e.Error.Kind != machine.InvalidInput {
@@ -135,6 +145,17 @@ func TestNoEnvelopeWithoutAnInstallation(t *testing.T) {
 	if n := env.Stdout.(*bytes.Buffer).Len(); n != 0 {
 		t.Errorf("%d bytes on stdout", n)
 	}
+}
+
+// panicsOnce is a writer that panics once.
+type panicsOnce struct{ bytes.Buffer }
+
+func (p *panicsOnce) Write(b []byte) (int, error) {
+	if p.Len() == 0 {
+		_, _ = p.Buffer.Write(b)
+		panic("a fault")
+	}
+	return p.Buffer.Write(b)
 }
 
 type fullDisk struct{}
@@ -197,6 +218,16 @@ func TestMachineRefusals(t *testing.T) {
 	}
 }
 
+// What cobra adds to the tree answers like the rest of it.
+func TestCommandsOfCobraHaveAnEnvelope(t *testing.T) {
+	for _, args := range []string{"", "--help", "--version", "help", "help capture", "job", "completion", "completion bash", "completion zsh",
+		"completion fish", "completion powershell", "__complete capture co"} {
+		if e := envelopeOf(t, testEnv(t, "", append(strings.Fields(args), "--machine")...)); !e.OK || !bytes.Contains(e.Data, []byte(`"available":true`)) || bytes.Contains(e.Data, []byte(`"value":""`)) {
+			t.Errorf("%s: %.200s %+v", args, e.Data, e.Error)
+		}
+	}
+}
+
 func TestMachineAsked(t *testing.T) {
 	for _, c := range []struct {
 		args string
@@ -204,7 +235,7 @@ func TestMachineAsked(t *testing.T) {
 	}{
 		{"health --machine", true}, {"--machine health", true}, {"health --machine=true", true}, {"health --machine=false", false},
 		{"health", false}, {"record --machine -- cli", true}, {"record cli --machine", false}, {"record -- cli --machine", false},
-		{"capture -- --machine", false},
+		{"capture -- --machine", false}, {"health --machine=perhaps", true},
 	} {
 		if got := machineAsked(strings.Fields(c.args)); got != c.want {
 			t.Errorf("%s: %v", c.args, got)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/jobs"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/external"
 )
@@ -84,7 +85,7 @@ or a FILE cannot be read.`,
 	_ = c.RegisterFlagCompletionFunc("adapter", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"reference", "open-design"}, cobra.ShellCompDirectiveDefault // or a file
 	})
-	return c
+	return a.detachable(c, jobs.KindReplay, func(_ *cobra.Command, args []string) error { return a.checkReplayRun(f, args) })
 }
 
 type replayFlags struct {

@@ -19,6 +19,34 @@ import (
 // long for a machine under load and short for a person.
 const runSilence = 5 * time.Second
 
+// checkReplayRun refuses a gate that cannot begin, without writing anything: of
+// the uses of replay it alone can be a job.
+func (a *app) checkReplayRun(f *replayFlags, names []string) error {
+	if !f.run {
+		return usage("of replay only --run can be a job")
+	}
+	if err := f.check(names); err != nil {
+		return err
+	}
+	reg, err := a.open()
+	if err != nil {
+		return err
+	}
+	families, err := reg.Families()
+	if err != nil {
+		return err
+	}
+	if _, err := matching(families, f.dialect); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := os.Stat(a.absolute(name)); err != nil && !reg.Exists(filepath.ToSlash(name)) {
+			return usage("reading %s: %v", name, err)
+		}
+	}
+	return nil
+}
+
 // replayRun is the run-harness gate.
 func (a *app) replayRun(ctx context.Context, f *replayFlags, names []string) error {
 	reg, err := a.openRecords()
@@ -42,6 +70,9 @@ func (a *app) replayRun(ctx context.Context, f *replayFlags, names []string) err
 		Registry: reg, Program: []string{program, "play", "--no-delay", "--registry", reg.Dir()}, Dir: dir,
 		Silence: runSilence, Parallel: 2 * runtime.GOMAXPROCS(0),
 		Progress: func(done, of int) {
+			if a.tell != nil {
+				a.tell(done, of, "fixtures played")
+			}
 			if a.env.Terminal && !a.quiet {
 				fmt.Fprintf(a.env.Stderr, "\r%d of %d", done, of)
 			}

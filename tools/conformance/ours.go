@@ -21,7 +21,7 @@ func Ours() *Profile {
 	return &Profile{
 		Name:  "agent-contracts",
 		Env:   map[string]string{"HOME": "{dir}", "XDG_STATE_HOME": "{dir}/state", "XDG_DATA_HOME": "{dir}/data", "XDG_CACHE_HOME": "{dir}/cache"},
-		Files: map[string]string{"quick": quickCLI, "slow": slowCLI},
+		Files: map[string]string{"quick": quickCLI, "slow": slowCLI, "none.jsonl": ""}, // of no record
 
 		Read:          []string{"can-i-use", "codex", "0.133.0"},
 		NotFound:      []string{"job", "status", neverWas},

@@ -77,9 +77,9 @@ type Options struct {
 	Local func(context.Context, *contract.Agent) (program string, v agents.Version, err error)
 	// Verified returns the newest verified version of an agent, "" for none.
 	Verified func(agent string) string
-	// Progress is told which source is asked; nil tells nobody. It may be called
+	// Progress is told which source of which agent is asked; nil tells nobody. It may be called
 	// from several goroutines at once.
-	Progress func(source string)
+	Progress func(agent, source string)
 }
 
 // parallel is how many agents are looked at at once: their sources are asked
@@ -127,7 +127,7 @@ func (l *looker) look(ctx context.Context, a *contract.Agent) (Agent, error) {
 			return out, nil
 		}
 		if l.o.Progress != nil {
-			l.o.Progress(s.name)
+			l.o.Progress(a.ID, s.name)
 		}
 		out.Sources = append(out.Sources, s.ask(ctx, a))
 	}

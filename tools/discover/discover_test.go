@@ -196,7 +196,7 @@ func TestInterrupted(t *testing.T) {
 	s := newService(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	o := testOptions(s, testAgent(s))
-	o.Progress = func(string) { cancel() }
+	o.Progress = func(string, string) { cancel() }
 	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
