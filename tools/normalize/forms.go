@@ -87,7 +87,7 @@ func (r *run) known(f frame) bool {
 // same. That is so for frames of the CLI that neither ask nor answer.
 func (r *run) learn(f frame, s step, p part, v rawjson.Value) {
 	w := &r.walker
-	if f.dir != transcript.ServerToCLI && !s.kind.terminal && !p.isAnswer && p.key == "" && !r.rules.plodding && r.forms.Worth() {
+	if f.dir != transcript.ServerToCLI && !s.kind.terminal && !p.isAnswer && p.key == "" && !r.rules.plodding && r.forms.Try() {
 		w.form = &form{dir: f.dir, stream: f.stream, step: s, duplicates: -w.duplicates}
 	}
 	w.add(s.kind, v, f.text)

@@ -42,6 +42,7 @@ func TestRememberedWordsAreReadAsBefore(t *testing.T) {
 		text := drawText(t)
 		remembers.names = newNames() // numbers begin anew; what is remembered would have old ones
 		remembers.chunks = recent[[]edit]{}
+		remembers.short = nil
 		remembers.mapped = recent[string]{}
 		for range 2 { // the second time from memory
 			got := apply(text, remembers.wordEdits(text))

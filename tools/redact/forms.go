@@ -70,7 +70,7 @@ func (fs *forms) match(body []byte) *form {
 // begin notes from now on what is special about a frame, unless forms seem not
 // to come again.
 func (fs *forms) begin(root rawjson.Value) {
-	fs.learning = !fs.off && root.Kind() == rawjson.Object && fs.known.Worth()
+	fs.learning = !fs.off && root.Kind() == rawjson.Object && fs.known.Try()
 	fs.slots, fs.acts, fs.markers = fs.slots[:0], fs.acts[:0], fs.markers[:0]
 }
 

@@ -33,7 +33,7 @@ func TestWhatIsKept(t *testing.T) {
 		{"the same path, relative", said("src/page.html and /home/user/w/src/page.html"), said("p1.html <text:1> /w/p1.html")},
 		{"home, temporary, system, Windows", said("/home/user/x /tmp/y /usr/bin/z C:\\Users\\user\\c.md"), said("/h/p1 /t/p2 /s/p3 C:\\h\\p4.md")},
 		{"json in text", said(`{"error":{"code":"CONNECTOR_TOOL_NOT_FOUND","note":"secret"}}`), said(`{"error":{"code":"CONNECTOR_TOOL_NOT_FOUND","<text:1>":"<text:2>"}}`)},
-		{"longer than 2,000", said(long), said("<text:1>" + padding(2001-9) + " ")},
+		{"longer than 2,000", said(long), said(pad("<text:1> ", 2001-9))},
 		{"reconnect phrase", failed("Reconnecting... 2/5 (stream disconnected before completion: acme gateway)"), failed("Reconnecting... 2/5 (stream disconnected before completion: <text:1> gateway)")},
 		{"address, key tail, id", failed("401 Unauthorized: Incorrect API key provided: sk-dum" + "***1234., url: http://127.0.0.1:4411/v1/responses, request id: req_01AbCdEf23"), failed("401 Unauthorized: Incorrect API key provided: <token:1>., url: <url:1>, request id: <id:1>")},
 		{"json error body", failed(`{"error":{"type":"invalid_request_error","message":"model acme-7 not found"}}`), failed(`{"error":{"type":"invalid_request_error","message":"model <text:1>-7 not found"}}`)},

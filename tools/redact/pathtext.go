@@ -87,6 +87,9 @@ func isSlug(p string) bool {
 	if len(p) > 3 && isLetter(p[0]) && p[1] == '-' && p[2] == '-' {
 		q = p[2:]
 	}
+	if q == "" || q[0] != '-' {
+		return false
+	}
 	for _, h := range []string{"-home-", "-Users-", "-root-", "-users-", "-mnt-c-", "-tmp-", "-var-folders-", "-private-"} {
 		if strings.HasPrefix(q, h) && len(q) > len(h) {
 			return true
@@ -96,8 +99,13 @@ func isSlug(p string) bool {
 }
 
 func isRelative(p string) bool {
-	if !isAlnum(p[0]) && p[0] != '.' && p[0] != '_' || strings.ContainsAny(p, "@%$~") {
+	if !isAlnum(p[0]) && p[0] != '.' && p[0] != '_' {
 		return false
+	}
+	for i := range len(p) {
+		if c := p[i]; c == '@' || c == '%' || c == '$' || c == '~' {
+			return false
+		}
 	}
 	return extension(p) != "" && p[0] != '.' || strings.HasPrefix(p, ".") && strings.IndexByte(p, '/') > 1
 }
@@ -108,7 +116,7 @@ func isFile(v string) bool { return strings.ContainsAny(v, `/\\`) && extension(v
 // extension returns the known file extension of p with its dot, or "".
 func extension(p string) string {
 	i := strings.LastIndexByte(p, '.')
-	if i <= 0 || strings.ContainsAny(p[i:], `/\`) || !extensions[p[i+1:]] {
+	if i <= 0 || !extensions[p[i+1:]] { // none has a slash in it
 		return ""
 	}
 	return p[i:]
@@ -214,7 +222,7 @@ func (r *run) mapPath(p string) string {
 		sep, start = p[2:3], "C:"
 	}
 	tail := ""
-	if len(rest) > 1 && strings.ContainsAny(rest[len(rest)-1:], `/\`) {
+	if c := rest[len(rest)-1]; len(rest) > 1 && (c == '/' || c == '\\') {
 		tail, rest = rest[len(rest)-1:], rest[:len(rest)-1]
 	}
 	class, rel := r.classify(rest)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/paths"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -272,7 +273,14 @@ func pad(s string, n int) string {
 	if t != "" && isPathByte(t[len(t)-1]) {
 		gap = " "
 	}
-	return t + gap + padding(n) + s[len(t):]
+	n = max(n, len(leak.PadStart)+1)
+	var b strings.Builder
+	b.Grow(len(s) + len(gap) + n)
+	b.WriteString(t)
+	b.WriteString(gap)
+	writePadding(&b, n)
+	b.WriteString(s[len(t):])
+	return b.String()
 }
 
 // cut distributes the redacted text over the pieces. What stays is cut where

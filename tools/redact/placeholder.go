@@ -170,9 +170,15 @@ func isInert(s string) bool {
 	return true
 }
 
-// padding returns a text of at least n bytes that means nothing.
-func padding(n int) string {
-	return leak.PadStart + strings.Repeat("_", max(0, n-len(leak.PadStart)-1)) + ">"
+// writePadding writes n bytes that mean nothing, as many as PadStart and a
+// bracket have at least.
+func writePadding(b *strings.Builder, n int) {
+	const line = "________________________________________________________________"
+	b.WriteString(leak.PadStart)
+	for n -= len(leak.PadStart) + 1; n > 0; n -= len(line) {
+		b.WriteString(line[:min(n, len(line))])
+	}
+	b.WriteByte('>')
 }
 
 // lengthClasses are the lengths in UTF-16 units at which readers of v0.19.2

@@ -130,6 +130,7 @@ type run struct {
 	alones   memo               // form of a piece
 	enums    recent[bool]       // whether a value looks like a constant
 	chunks   recent[[]edit]     // what is replaced in a word of a text
+	short    shortWords         // the same for short words
 	mapped   recent[string]     // sanitized form of a path
 	members  map[string]*member // by name
 	spelled  map[string]*member // by name as it is written
@@ -143,7 +144,9 @@ type run struct {
 	doc      rawjson.Doc
 	forms    forms
 	room     []byte // of the line that is being rewritten
+	quoted   []byte // a text as a JSON string
 	edits    []edit // of a frame, again and again
+	spare    spareEdits
 	looked   lookups
 }
 

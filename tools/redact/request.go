@@ -14,6 +14,9 @@ var requestKeys = map[string]bool{
 // appendRequests adds the strings below such a name in a text, be it spelled as
 // JSON, as JSON inside a string, or as Node prints an object.
 func appendRequests(found []edit, s string) []edit {
+	if !mayRequest(s) {
+		return found
+	}
 	for i := 0; i < len(s); {
 		if !isAlnum(s[i]) && s[i] != '_' {
 			i++
@@ -33,6 +36,22 @@ func appendRequests(found []edit, s string) []edit {
 		}
 	}
 	return found
+}
+
+// mayRequest says that a word of s may be one of requestKeys.
+func mayRequest(s string) bool {
+	for _, stem := range []string{"request", "system"} { // a capital or an underscore goes on behind
+		for at := 0; ; {
+			n := strings.Index(s[at:], stem)
+			if n < 0 {
+				break
+			}
+			if at += n + len(stem); at < len(s) && (s[at] == '_' || s[at] == 'B' || s[at] == 'P' || s[at] == 'I') {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // valueAfter returns where the value of a member begins whose name ends at i,

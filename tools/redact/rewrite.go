@@ -218,7 +218,8 @@ func (w *writer) str(t rawjson.Token, f paths.Flags) (piece bool) {
 	if !ok {
 		s := t.Text(w.src)
 		if out := w.r.str(s, w.depth); out != s {
-			known = string(rawjson.AppendQuote(nil, out))
+			w.r.quoted = rawjson.AppendQuote(w.r.quoted[:0], out)
+			known = string(w.r.quoted)
 		}
 		w.r.tokens.put(token, known)
 	}
@@ -233,7 +234,8 @@ func (w *writer) replace(a, b int, old, text string) {
 	if text == old {
 		return
 	}
-	q := rawjson.AppendQuote(nil, text)
+	q := rawjson.AppendQuote(w.r.quoted[:0], text)
+	w.r.quoted = q
 	w.edits = append(w.edits, edit{start: a + 1, end: b - 1, text: string(q[1 : len(q)-1])})
 }
 

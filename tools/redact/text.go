@@ -13,12 +13,38 @@ type edit struct {
 	text       string
 }
 
+// spareEdits are lists of edits that were applied, to be used again: what is
+// nested in a text has lists of its own.
+type spareEdits [][]edit
+
+func (l *spareEdits) take() []edit {
+	n := len(*l) - 1
+	if n < 0 {
+		return make([]edit, 0, 16)
+	}
+	list := (*l)[n]
+	*l = (*l)[:n]
+	return list[:0]
+}
+
+func (l *spareEdits) give(list []edit) {
+	if cap(list) > 0 && len(*l) < 8 {
+		clear(list) // and the texts in it
+		*l = append(*l, list)
+	}
+}
+
 // apply returns s with the edits, which are in order and do not overlap.
 func apply(s string, edits []edit) string {
 	if len(edits) == 0 {
 		return s
 	}
+	size := len(s)
+	for _, e := range edits {
+		size += len(e.text) - (e.end - e.start)
+	}
 	var b strings.Builder
+	b.Grow(size)
 	at := 0
 	for _, e := range edits {
 		b.WriteString(s[at:e.start])
@@ -54,7 +80,7 @@ func appendEdited(out, body []byte, at, end int, edits []edit) []byte {
 // stays (white space at the edges, role markers, tags, terminal control
 // sequences, JSON), paths become paths, every other stretch one placeholder.
 func (r *run) denyEdits(s string, depth int) []edit {
-	var edits []edit
+	edits := r.spare.take()
 	from := 0 // start of the stretch that waits
 	flush := func(to int) {
 		edits = r.stretch(edits, s, from, to)
@@ -93,11 +119,16 @@ func (r *run) denyEdits(s string, depth int) []edit {
 				i = j
 				continue
 			}
-			if end, e := r.nameOrPlaceAt(s, i); end > 0 {
-				i = take(i, end, func() []edit { return e })
-			} else {
+			end, text := r.nameOrPlaceAt(s, i)
+			if end == 0 {
 				i = j
+				continue
 			}
+			flush(i)
+			if text != "" {
+				edits = append(edits, edit{start: i, end: end, text: text})
+			}
+			from, i = end, end
 			continue
 		}
 		if end, at, inside := r.markAt(s, i); end > 0 {
@@ -187,18 +218,19 @@ func plainName(name string, has uint8) bool {
 	return extension(strings.TrimRight(name, ".%+")) == ""
 }
 
-// nameOrPlaceAt returns the end of the sanitized path, URL or path at i.
-func (r *run) nameOrPlaceAt(s string, i int) (int, []edit) {
+// nameOrPlaceAt returns the end of the sanitized path, URL or path at i, and what
+// replaces it, or "" if it stays.
+func (r *run) nameOrPlaceAt(s string, i int) (int, string) {
 	if end := inertAt(s, i); end > 0 {
-		return end, nil
+		return end, ""
 	}
 	if end := urlAt(s, i); end > 0 {
-		return end, []edit{{start: i, end: end, text: r.place(s[i:end])}}
+		return end, r.place(s[i:end])
 	}
 	if end := pathAt(s, i); end > 0 {
-		return end, []edit{{start: i, end: end, text: r.mapPathAgain(s[i:end])}}
+		return end, r.mapPathAgain(s[i:end])
 	}
-	return 0, nil
+	return 0, ""
 }
 
 // markAt returns the range of the control sequence, placeholder, tag or role
@@ -368,7 +400,7 @@ func (r *run) embeddedJSON(s string, depth int) (int, int) {
 		return -1, -1
 	}
 	end := strings.LastIndexByte(s, '}') + 1
-	if end <= start+2 {
+	if end <= start+2 || !beginsObject(s[start+1:end]) {
 		return -1, -1
 	}
 	var d rawjson.Doc
@@ -376,6 +408,12 @@ func (r *run) embeddedJSON(s string, depth int) (int, int) {
 		return -1, -1
 	}
 	return start, end
+}
+
+// beginsObject says that a member's name or the end of an object comes next.
+func beginsObject(s string) bool {
+	c := firstByte(s)
+	return c == '"' || c == '}'
 }
 
 // appendShifted appends edits of a part that begins at offset.

@@ -113,6 +113,7 @@ func (r *run) settle(s string, written bool, depth int) string {
 			break
 		}
 		out = apply(out, edits)
+		r.spare.give(edits)
 	}
 	return out
 }

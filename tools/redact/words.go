@@ -12,7 +12,7 @@ import (
 // wordEdits redacts a text that the CLI or the provider wrote: public words,
 // short numbers and punctuation stay, every other word gets a placeholder.
 func (r *run) wordEdits(s string) []edit {
-	var edits []edit
+	edits := r.spare.take()
 	taken := r.secretRanges(s)
 	for i := 0; i < len(s); {
 		if len(taken) > 0 && taken[0].start <= i {
@@ -335,6 +335,9 @@ func (r *run) secretRanges(s string) []edit {
 		}
 	}
 	found = appendForeignRanges(found, s)
+	if len(found) == 0 {
+		return nil
+	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].start < found[j].start })
 	var out []edit
 	at := 0

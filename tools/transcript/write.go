@@ -63,7 +63,7 @@ func (r *Record) appendJSON(b []byte, ordinal int) []byte {
 	b = strconv.AppendInt(b, int64(ordinal), 10)
 	switch {
 	case r.Data != nil:
-		b = rawjson.AppendQuote(append(b, `,"data":`...), string(r.Data))
+		b = rawjson.AppendQuoteBytes(append(b, `,"data":`...), r.Data)
 	case r.DataRef != "":
 		b = rawjson.AppendQuote(append(b, `,"data_ref":`...), r.DataRef)
 	case r.Frame != nil:

@@ -3,6 +3,7 @@ package leak
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // finder finds many keywords at once, without regard to case. Of the pairs of
@@ -162,8 +163,8 @@ func (a hit) before(b hit) bool {
 // each calls yield with every keyword found, its rule and its place, in the
 // order of their ends, longer ones first.
 func (f *finder) each(s string, yield func(rule, start, end int)) {
-	var room [8]hit
-	hits := room[:0]
+	room := hitRoom.Get().(*[]hit)
+	hits := (*room)[:0]
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
 		x := load64(s, i)
@@ -189,7 +190,13 @@ func (f *finder) each(s string, yield func(rule, start, end int)) {
 	for _, h := range hits {
 		yield(h.rule, h.start, h.end)
 	}
+	*room = hits
+	hitRoom.Put(room)
 }
+
+// hitRoom is where hits are kept until they are in order. What is scanned inside
+// of what was found has its own.
+var hitRoom = sync.Pool{New: func() any { return new([]hit) }}
 
 // compare adds the keywords that stand around the pair at s[i].
 func (f *finder) compare(hits []hit, s string, i int, slot uint16) []hit {

@@ -90,7 +90,7 @@ func simpleText(s string) bool {
 // learn keeps the form of the frame whose leaves were read, if these are its
 // strings and no more. What tells its block is part of the form.
 func (x *scan) learn(line []byte) {
-	if x.s.plodding || !x.known.Worth() || len(line) == 0 || line[0] != '{' || x.doc.Parse(line) != nil {
+	if x.s.plodding || !x.known.Try() || len(line) == 0 || line[0] != '{' || x.doc.Parse(line) != nil {
 		return
 	}
 	f := &knownFrame{group: x.group, epoch: -1}

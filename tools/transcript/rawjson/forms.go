@@ -16,8 +16,8 @@ type Forms[T any] struct {
 
 	list []*known[T] // those used last first
 	last *known[T]
-	hits int
-	made int
+	// How many texts had a form, and of how many one was tried to be made.
+	hits, tried int
 }
 
 type known[T any] struct {
@@ -54,14 +54,19 @@ func (fs *Forms[T]) follow(k *known[T]) {
 	fs.last = k
 }
 
-// Worth says that another form may be worth its making: not where texts have
-// new forms all the time.
-func (fs *Forms[T]) Worth() bool { return fs.made < 2*maxForms+fs.hits/4 }
+// Try says that it may be worth trying to make a form of a text that has none: not
+// where most texts have forms of their own.
+func (fs *Forms[T]) Try() bool {
+	if fs.tried > 2*maxForms+fs.hits/4 {
+		return false
+	}
+	fs.tried++
+	return true
+}
 
 // Add adds a form in the place of the one that was not used longest. One that
 // holds too much is left out.
 func (fs *Forms[T]) Add(f *Form, note T) {
-	fs.made++
 	if f.size() > maxFormSize {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"unicode/utf8"
+	"unsafe"
 )
 
 type parser struct {
@@ -263,19 +264,37 @@ func unquote(b []byte, escaped bool) string {
 		return string(b)
 	}
 	var short [256]byte // stays on the stack
-	out := short[:0]
-	if len(b) > len(short) {
-		out = make([]byte, 0, len(b))
+	if len(b) <= len(short) {
+		return string(appendUnquoted(short[:0], b))
 	}
-	return string(appendUnquoted(out, b))
+	out := appendUnquoted(make([]byte, 0, len(b)), b)
+	if cap(out) > 2*len(out) { // mostly escapes: do not keep the room
+		return string(out)
+	}
+	return unsafe.String(unsafe.SliceData(out), len(out)) // nobody else has it
 }
 
-// appendUnquoted appends what unquote returns. JSON inside a string has an
-// escape every few bytes, so it goes byte by byte.
+// appendUnquoted appends what unquote returns: eight bytes at once where none
+// is an escape, as in text, and byte by byte where they are many, as in JSON
+// inside a string.
 func appendUnquoted(out, b []byte) []byte {
 	out = slices.Grow(out, len(b)) // decoding never makes a text longer
 	n := len(out)
 	for i := 0; i < len(b); {
+		for i+8 <= len(b) {
+			x := load64(b, i) ^ '\\'*ones
+			found := (x - ones) &^ x & highs // its lowest bit is right
+			binary.LittleEndian.PutUint64(out[n:n+8], x^'\\'*ones)
+			if found != 0 {
+				k := bits.TrailingZeros64(found) / 8
+				n, i = n+k, i+k
+				break
+			}
+			n, i = n+8, i+8
+		}
+		if i == len(b) {
+			break
+		}
 		c, length := b[i], 1
 		if c == '\\' {
 			if b[i+1] == 'u' {
@@ -289,7 +308,7 @@ func appendUnquoted(out, b []byte) []byte {
 		out[n] = c
 		n, i = n+1, i+length
 	}
-	return out
+	return out[:n]
 }
 
 // decodeEscape appends the character of the \u sequence at the start of b, or

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Stringify re-serialises a value as JavaScript's JSON.stringify does after
@@ -266,6 +267,11 @@ func AppendQuote(out []byte, s string) []byte {
 		}
 	}
 	return append(out, '"')
+}
+
+// AppendQuoteBytes is AppendQuote for bytes.
+func AppendQuoteBytes(out, b []byte) []byte {
+	return AppendQuote(out, unsafe.String(unsafe.SliceData(b), len(b))) // which is not kept
 }
 
 // asciiLen is plainLen up to the first byte that is not ASCII.
