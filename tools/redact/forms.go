@@ -32,7 +32,12 @@ type formSlot struct {
 	// The last string that stood here, as it was written: when it was collected,
 	// and when it was rewritten, with what became of its inside.
 	collected, rewritten, out []byte
+	others                    int // how many others have stood here since
 }
+
+// manyOthers is after how many strings in a row that were not like the one
+// before a slot is one of ids and the like, which need not be remembered.
+const manyOthers = 32
 
 // pieceAct is what collectPieces does for a frame: it closes texts of a rule, or
 // adds the piece in a slot.
@@ -199,8 +204,11 @@ func (r *run) rewriteForm(f *form, line, body []byte, shift int) []byte {
 		known := !s.number && s.state.Flags()&fPiece == 0 && len(raw) <= maxRepeated && bytes.Equal(raw, s.rewritten)
 		if known {
 			out = append(append(append(out, '"'), s.out...), '"')
+			s.others = 0
 			continue
 		}
+		s.others++
+		w.rare = s.others > manyOthers
 		w.edits = w.edits[:0]
 		piece := false
 		if s.number {

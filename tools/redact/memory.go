@@ -16,24 +16,69 @@ func keyOf(s string) textKey {
 	return textKey{maphash.String(keySeeds[0], s), maphash.String(keySeeds[1], s)}
 }
 
-// textSet is a set of texts.
-type textSet map[textKey]struct{}
-
-func (t textSet) add(s string) { t[keyOf(s)] = struct{}{} }
-
-func (t textSet) has(s string) bool {
-	if len(t) == 0 {
-		return false
-	}
-	_, ok := t[keyOf(s)]
-	return ok
+// nameTable has the names of keys. Its keys are hashes, so they need no other
+// hash, and nothing in it is looked at by the garbage collector.
+type nameTable struct {
+	slots []nameSlot
+	used  int
 }
+
+// nameSlot is free if its name has no number.
+type nameSlot struct {
+	key  textKey
+	name name
+}
+
+// at returns the slot of a key, or the free one where it belongs.
+func (t *nameTable) at(key textKey) *nameSlot {
+	if 4*t.used >= 3*len(t.slots) {
+		t.grow()
+	}
+	mask := uint64(len(t.slots) - 1)
+	for i := key[0] & mask; ; i = (i + 1) & mask {
+		if s := &t.slots[i]; s.name.n == 0 || s.key == key {
+			return s
+		}
+	}
+}
+
+func (t *nameTable) grow() {
+	old := t.slots
+	t.slots = make([]nameSlot, max(64, 2*len(old)))
+	t.used = 0
+	for _, s := range old {
+		if s.name.n != 0 {
+			t.put(t.at(s.key), s.key, s.name)
+		}
+	}
+}
+
+// put fills a free slot that at returned.
+func (t *nameTable) put(s *nameSlot, key textKey, p name) {
+	*s = nameSlot{key, p}
+	t.used++
+}
+
+func (t *nameTable) has(key textKey) bool { return t.used > 0 && t.at(key).name.n != 0 }
+
+// textSet is a set of texts.
+type textSet struct{ table nameTable }
+
+func (t *textSet) add(s string) {
+	key := keyOf(s)
+	if at := t.table.at(key); at.name.n == 0 {
+		t.table.put(at, key, name{n: 1})
+	}
+}
+
+func (t *textSet) has(s string) bool { return t.table.used > 0 && t.table.has(keyOf(s)) }
 
 // recent remembers what was made of texts lately, in a fixed amount of memory.
 // Only what would be made of a text again in the same way may be forgotten.
 type recent[T any] struct{ slots []slot[T] }
 
 type slot[T any] struct {
+	hash  uint64
 	key   string
 	value T
 }
@@ -54,8 +99,9 @@ func (c *recent[T]) at(hash uint64) *slot[T] {
 
 // get returns what was made of a text, if it is remembered.
 func (c *recent[T]) get(key string) (value T, ok bool) {
-	s := c.at(maphash.String(keySeeds[0], key))
-	if s.key != key {
+	hash := maphash.String(keySeeds[0], key)
+	s := c.at(hash)
+	if s.hash != hash || s.key != key {
 		return value, false
 	}
 	return s.value, true
@@ -63,18 +109,19 @@ func (c *recent[T]) get(key string) (value T, ok bool) {
 
 // put remembers what was made of a text, which is not empty and is copied.
 func (c *recent[T]) put(key string, value T) {
-	s := c.at(maphash.String(keySeeds[0], key))
+	hash := maphash.String(keySeeds[0], key)
+	s := c.at(hash)
 	if s.key != "" && len(c.slots) < manySlots {
 		old := c.slots
 		c.slots = make([]slot[T], manySlots)
 		for _, o := range old {
 			if o.key != "" {
-				*c.at(maphash.String(keySeeds[0], o.key)) = o
+				*c.at(o.hash) = o
 			}
 		}
-		s = c.at(maphash.String(keySeeds[0], key))
+		s = c.at(hash)
 	}
-	*s = slot[T]{strings.Clone(key), value}
+	*s = slot[T]{hash, strings.Clone(key), value}
 }
 
 // nestless says that what is made of a text does not depend on how deep it

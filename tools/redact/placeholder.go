@@ -11,8 +11,8 @@ import (
 // names hands out placeholders. A placeholder is a function of the value: the
 // first kind that a value is met with stays (DESIGN D5).
 type names struct {
-	byValue  map[textKey]name
-	byPath   map[textKey]name
+	byValue  nameTable
+	byPath   nameTable
 	kinds    []string
 	last     []uint32        // per kind
 	reserved map[string]bool // placeholders that the raw transcript already holds
@@ -22,7 +22,7 @@ type names struct {
 type name struct{ kind, n uint32 }
 
 func newNames() *names {
-	return &names{byValue: map[textKey]name{}, byPath: map[textKey]name{}, kinds: []string{"path"}, last: []uint32{0}, reserved: map[string]bool{}}
+	return &names{kinds: []string{"path"}, last: []uint32{0}, reserved: map[string]bool{}}
 }
 
 // get returns the placeholder <kind:N> of the value.
@@ -32,29 +32,26 @@ func (n *names) get(kind, value string) string {
 
 // of returns the placeholder of a value, of that kind if it has none yet.
 func (n *names) of(key textKey, kind func() string) string {
-	if p, ok := n.byValue[key]; ok {
-		return n.spell(p)
+	s := n.byValue.at(key)
+	if s.name.n == 0 {
+		n.byValue.put(s, key, n.fresh(n.kind(kind())))
 	}
-	p := n.fresh(n.kind(kind()))
-	n.byValue[key] = p
-	return n.spell(p)
+	return n.spell(s.name)
 }
 
 // has says that the value has a placeholder.
 func (n *names) has(value string) bool {
-	_, ok := n.byValue[keyOf(value)]
-	return ok
+	return n.byValue.has(keyOf(value))
 }
 
 // path returns the name pN of a path. Paths are numbered apart from texts.
 func (n *names) path(value string) string {
 	key := keyOf(value)
-	p, ok := n.byPath[key]
-	if !ok {
-		p = n.fresh(0)
-		n.byPath[key] = p
+	s := n.byPath.at(key)
+	if s.name.n == 0 {
+		n.byPath.put(s, key, n.fresh(0))
 	}
-	return n.spell(p)
+	return n.spell(s.name)
 }
 
 func (n *names) kind(kind string) uint32 {

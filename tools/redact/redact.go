@@ -201,7 +201,7 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (clean *transcri
 func newRun(d *dialect, in Input, scanner *leak.Scanner) *run {
 	s := &run{
 		d: d, lex: d.lex, in: in, scanner: scanner, names: newNames(), scenario: newScenario(append(slices.Clip(in.ScenarioTexts), in.Prompt)),
-		survive: map[string]bool{}, written: textSet{}, model: textSet{}, spoken: textSet{}, members: map[string]*member{}, spelled: map[string]*member{},
+		survive: map[string]bool{}, members: map[string]*member{}, spelled: map[string]*member{},
 		unknowns: map[string]bool{}, unsure: map[string]bool{}, last: &member{}, looked: newLookups(d),
 	}
 	s.groups.open = map[string]*group{}

@@ -154,6 +154,7 @@ type writer struct {
 	shift int
 	depth int  // of JSON inside strings
 	quiet bool // a cut text: its pieces are not those of a frame
+	rare  bool // no string seems to come twice
 	edits []edit
 }
 
@@ -208,7 +209,7 @@ func (w *writer) str(t rawjson.Token, f paths.Flags) (piece bool) {
 			return false
 		}
 	}
-	if b-a > maxMemo {
+	if b-a > maxMemo || w.rare {
 		s := t.Text(w.src)
 		w.replace(a, b, s, w.r.str(s, w.depth))
 		return false

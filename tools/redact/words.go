@@ -29,6 +29,10 @@ func (r *run) wordEdits(s string) []edit {
 			i++
 			continue
 		}
+		if end := inertAt(s[:limit], i); end > 0 {
+			i = end
+			continue
+		}
 		if i == 0 || isSpace(s[i-1]) {
 			if end, es, ok := r.chunkAt(s[:limit], i); ok {
 				edits = appendShifted(edits, es, i)

@@ -154,8 +154,8 @@ func narrowEnd(s string, i, from int) int {
 }
 
 func (x *scan) wrapped(l *layer, a, b int) {
-	c := l.child("wrapped", a, b, unwrap)
-	_, c.pos = unwrap(c.src, true)
+	c := &layer{name: "wrapped", parent: l, at: a, src: l.s[a:b], decode: unwrap, depth: l.depth + 1}
+	c.s, c.pos = unwrap(c.src, true)
 	for i := 1; i < len(c.s); i++ {
 		if c.pos[i] > c.pos[i-1]+1 {
 			c.cuts = append(c.cuts, i)

@@ -57,7 +57,7 @@ func (fs *Forms[T]) follow(k *known[T]) {
 // Try says that it may be worth trying to make a form of a text that has none: not
 // where most texts have forms of their own.
 func (fs *Forms[T]) Try() bool {
-	if fs.tried > 2*maxForms+fs.hits/4 {
+	if fs.tried > 2*maxForms+fs.hits/16 {
 		return false
 	}
 	fs.tried++
