@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // fakeCodex is a CLI of the codex family: it names its version, or reads its
@@ -35,6 +36,8 @@ func fakeCodex() {
 		_, _ = os.Stdout.Write(out)
 		signal.Ignore(syscall.SIGTERM)
 		select {}
+	case "slow": // as on a machine with much other work to do
+		time.Sleep(4 * time.Second)
 	case "utf8":
 		out = bytes.ReplaceAll(out, []byte("ready"), []byte("re\xff\xfedy"))
 	case "huge":

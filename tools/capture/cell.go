@@ -70,6 +70,8 @@ type cellJob struct {
 	version *versionInfo
 	asker   *requests.Asker
 	askAll  bool
+	// patience multiplies the probe's limits of time.
+	patience int
 	// reviewed are findings about what a person decided.
 	reviewed []string
 }
@@ -124,17 +126,14 @@ func (c *capturer) install(ctx context.Context, agent *contract.Agent, version s
 	return install.Install(ctx, agent, version, opts)
 }
 
-// cell runs one probe once and derives everything from it.
+// cell runs one probe and derives everything from it.
 func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.Agent, version *versionInfo, asker *requests.Asker) (*CellResult, error) {
 	probe, err := LoadProbe(c.opts.Registry, cell.Probe)
 	if err != nil {
 		return nil, err
 	}
 	dir := r.cellDir(cell.ID)
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
-		return nil, fmt.Errorf("keeping the state of the run: %w", err)
-	}
-	job := &cellJob{cell: cell, agent: agent, probe: probe, version: version, asker: asker, askAll: c.opts.AskAll}
+	job := &cellJob{cell: cell, agent: agent, probe: probe, version: version, asker: asker, askAll: c.opts.AskAll, patience: 1}
 	settle := func(int64) error { return nil }
 	if c.opts.Live {
 		if settle, err = spend(c.opts.StateDir, c.opts.Now()); err != nil {
@@ -143,23 +142,12 @@ func (c *capturer) cell(ctx context.Context, r *run, cell Cell, agent *contract.
 	}
 	c.tell("running")
 	start := time.Now()
-	rec, err := c.child(ctx, job, dir)
+	rec, res, err := c.run(ctx, job, dir, asker)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rec.ws.remove() }()
-	if err := asker.Err(); err != nil { // it stopped in the middle: what it recorded is no run
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	if err := version.unchanged(); err != nil {
-		return nil, err
-	}
-	c.tell("redacting")
-	res, err := c.derive(ctx, job, rec)
-	if err == nil {
-		err = errors.Join(asker.Err(), settle(rec.tokens))
-	}
-	if err != nil {
+	if err := settle(rec.tokens); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	res.DurationMS = time.Since(start).Milliseconds()
@@ -333,6 +321,9 @@ func findings(job *cellJob, rec *recorded, d *Derived, res *CellResult) []string
 	}
 	if rec.result.Reason != "" {
 		out = append(out, ended(rec.result.Reason))
+	}
+	if job.patience > 1 {
+		out = append(out, secondTry)
 	}
 	if rec.gaveUp != "" {
 		out = append(out, "the client gave up: "+rec.gaveUp)

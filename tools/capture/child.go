@@ -168,10 +168,11 @@ func (c *capturer) record(ctx context.Context, job *cellJob, rec *recorded, sand
 		return fmt.Errorf("recording: %w", err)
 	}
 	t := job.probe.Scenario.Timeouts
+	longer := time.Millisecond * time.Duration(job.patience)
 	spec := harness.Spec{
 		Path: job.version.Installed.Path, Args: append(append([]string{}, job.version.Installed.Args...), rec.launch.Argv...),
 		Env: rec.launch.Env, Dir: rec.ws.cwd, UID: rec.ws.uid, GID: rec.ws.gid,
-		Limits: harness.Limits{Wall: time.Duration(t.WallMS) * time.Millisecond, Idle: time.Duration(t.IdleMS) * time.Millisecond, Bytes: maxOutputBytes, Lines: maxOutputLines},
+		Limits: harness.Limits{Wall: time.Duration(t.WallMS) * longer, Idle: time.Duration(t.IdleMS) * longer, Bytes: maxOutputBytes, Lines: maxOutputLines},
 		Bundle: bundle,
 	}
 	if log := job.agent.SessionLog; log != "" && job.probe.ID != contract.VersionProbeID {

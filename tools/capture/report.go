@@ -79,6 +79,9 @@ func (r *Report) Details() []string {
 		if res.Observation != nil && res.Observation.Extensions.EndReason != "" {
 			out = append(out, where+ended(res.Observation.Extensions.EndReason))
 		}
+		if res.Observation != nil && slices.Contains(res.Observation.Extensions.Findings, secondTry) {
+			out = append(out, where+secondTry)
+		}
 		if res.Source != nil {
 			out = append(out, where+"synthetic: "+res.Source.Extensions.Origin()+", so it is source evidence and supports no claim")
 		}

@@ -131,6 +131,13 @@ func (q *Asker) state() (pending []contract.Request, failed error) {
 	return q.pending, q.failed
 }
 
+// Asked reports whether the step has asked anything.
+func (q *Asker) Asked() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.ordinal > 0 || len(q.asked) > 0
+}
+
 // Err returns why the step cannot come to its end now: a *PendingError while a
 // question waits, or what kept a question from being asked. A step that asks
 // where it cannot return an error looks here.
