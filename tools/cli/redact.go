@@ -41,14 +41,15 @@ review); after review answer the same command goes on with the answer. With --as
 it asks at the terminal, or waits with exit code 5 instead of 4.
 
 With --check it changes nothing and looks for secrets in files and in all files
-below folders (.git left out): as they stand and as base64, hex, percent, JSON
-in JSON, in pieces over several frames and so on. A finding is one line, RULE
-FILE:LINE:START-END VIEW, with lines from 1 and bytes of the file from 0; the
-secret itself is never shown. Where agent-contracts-gitleaks is installed
-(docs/REDACTION.md) gitleaks gives a second opinion, which tells lines only.
+below folders (.git left out): as they stand, in gzip, and as base64, hex, percent,
+JSON in JSON, in pieces over several frames and so on. Links below a folder are not
+followed; where they lead is looked at. What cannot be read is named at the end. A
+finding is one line, RULE FILE:LINE:START-END VIEW, with lines from 1 and bytes of
+the file from 0; the secret itself is never shown. Where agent-contracts-gitleaks is
+installed (docs/REDACTION.md) gitleaks gives a second opinion, which tells lines only.
 
-Exit codes: 0; 1 --check found something; 2 usage; 3 a FILE cannot be read; 4
-redaction refused; 5 waits for an answer.`,
+Exit codes: 0; 1 --check found something; 2 usage; 3 a FILE cannot be read, and
+--check found nothing in the others; 4 redaction refused; 5 waits for an answer.`,
 		Example: `  agent-contracts redact run.jsonl > run.sanitized.jsonl
   agent-contracts redact captures/*.jsonl --out sanitized
   agent-contracts redact --check fixtures goldens

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leakgate"
@@ -18,15 +20,9 @@ func (a *app) scan(f format, places []string) error {
 	if err != nil {
 		return &Exit{Code: ExitUsage, Err: err, Hint: "AGENT_CONTRACTS_GITLEAKS names a program that does not start: build it again (docs/REDACTION.md) or unset it"}
 	}
-	found, files := []leakgate.Finding{}, 0
+	c := &checking{gate: g, stdin: a.env.Stdin, found: []leakgate.Finding{}}
 	for _, p := range places {
-		err := eachFile(p, func(name string) error {
-			list, err := a.scanFile(g, name)
-			files++
-			found = append(found, list...)
-			return err
-		})
-		if err != nil {
+		if err := c.place(p); err != nil {
 			g.Close()
 			return err
 		}
@@ -34,31 +30,22 @@ func (a *app) scan(f format, places []string) error {
 	if err := g.Close(); err != nil {
 		return err
 	}
-	if err := a.printFindings(f, found); err != nil {
+	if err := a.printFindings(f, c.found); err != nil {
 		return err
 	}
 	second := "gitleaks too"
 	if program == "" {
 		second = "without gitleaks, which is not installed (docs/REDACTION.md)"
 	}
-	a.talk("%s scanned, %s: %s", count(files, "file"), second, count(len(found), "finding"))
-	if len(found) > 0 {
-		return &Exit{Code: ExitFindings}
+	a.talk("%s scanned, %s: %s", count(c.files, "file"), second, count(len(c.found), "finding"))
+	unread := errors.Join(c.unread...)
+	switch {
+	case len(c.found) > 0:
+		return &Exit{Code: ExitFindings, Err: unread}
+	case unread != nil:
+		return &Exit{Code: ExitCannotKnow, Err: unread}
 	}
 	return nil
-}
-
-func (a *app) scanFile(g *leakgate.Gate, name string) ([]leakgate.Finding, error) {
-	var r io.Reader = a.env.Stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		r = f
-	}
-	return g.File(name, r)
 }
 
 func (a *app) printFindings(f format, found []leakgate.Finding) error {
@@ -86,21 +73,72 @@ func (a *app) printFindings(f format, found []leakgate.Finding) error {
 	return nil
 }
 
-// eachFile calls do with a file, or with every regular file below a folder in
-// the order of their names.
-func eachFile(place string, do func(name string) error) error {
+// checking is one run of --check. What cannot be read keeps nothing else from
+// being read; only a gate that broke ends it.
+type checking struct {
+	gate   *leakgate.Gate
+	stdin  io.Reader
+	found  []leakgate.Finding
+	files  int
+	unread []error
+}
+
+// place checks a file, or every regular file below a folder in the order of
+// their names, and where the links below it lead: that is published with them.
+func (c *checking) place(place string) error {
 	if place == "-" {
-		return do(place)
+		return c.read(place, c.stdin)
 	}
-	return filepath.WalkDir(place, func(p string, d fs.DirEntry, err error) error {
+	info, err := os.Stat(place)
+	switch {
+	case err != nil:
+		c.unread = append(c.unread, err)
+		return nil
+	case !info.IsDir():
+		return c.file(place)
+	}
+	root := place
+	if !os.IsPathSeparator(place[len(place)-1]) {
+		root += string(filepath.Separator) // the folder, if it is a link to one
+	}
+	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return err
-		case d.IsDir() && d.Name() == ".git" && p != place:
+			c.unread = append(c.unread, err)
+		case d.IsDir() && d.Name() == ".git" && p != root:
 			return fs.SkipDir
-		case p == place && !d.IsDir(), d.Type().IsRegular():
-			return do(p)
+		case d.Type().IsRegular():
+			return c.file(p)
+		case d.Type()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(p)
+			if err != nil {
+				c.unread = append(c.unread, err)
+				return nil
+			}
+			return c.read(p, strings.NewReader(to))
 		}
 		return nil
 	})
+}
+
+func (c *checking) file(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		c.unread = append(c.unread, err)
+		return nil
+	}
+	defer f.Close()
+	return c.read(name, f)
+}
+
+func (c *checking) read(name string, r io.Reader) error {
+	list, err := c.gate.File(name, r)
+	c.files++
+	c.found = append(c.found, list...)
+	var broken *leakgate.SecondError
+	if err == nil || errors.As(err, &broken) {
+		return err
+	}
+	c.unread = append(c.unread, err)
+	return nil
 }

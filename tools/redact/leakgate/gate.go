@@ -31,16 +31,17 @@ type Finding struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"` // from 1; of the flattened text in the view "flattened"
 	// Start and End are the byte range in the file; both 0 for gitleaks, which
-	// tells lines only.
+	// tells lines only, and for what gzip holds.
 	Start int    `json:"start"`
 	End   int    `json:"end"`
 	View  string `json:"view"`
 }
 
-// The views of gitleaks.
+// The views of gitleaks, and of what gzip holds.
 const (
 	viewRaw       = "raw"
 	viewFlattened = "flattened"
+	viewGzip      = "gzip"
 )
 
 // Gate checks files. It is for one goroutine.
@@ -76,20 +77,44 @@ const maxSecond = 512 << 20
 // errTooLarge says that only the own scan read a file.
 var errTooLarge = errors.New("the file is larger than 512 MiB: gitleaks did not read it")
 
-// File checks one file. Findings are in the order of their places, the leak
-// scan's first.
+// SecondError says that the second opinion broke while it read a file. It has
+// none of the next ones.
+type SecondError struct {
+	File string
+	Err  error
+}
+
+// Error implements error.
+func (e *SecondError) Error() string {
+	return "checking " + e.File + " with gitleaks: " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *SecondError) Unwrap() error { return e.Err }
+
+// File checks one file, and what it holds if it is gzip. Findings are in the order of their places, the leak
+// scan's first; with an error, *SecondError among them, they are those so far.
 func (g *Gate) File(name string, r io.Reader) ([]Finding, error) {
+	r, gz := unpacked(r)
+	out, err := g.file(name, r)
+	if gz != nil {
+		out = gz.findings(name, out)
+	}
+	return out, err
+}
+
+func (g *Gate) file(name string, r io.Reader) ([]Finding, error) {
 	var whole bytes.Buffer
 	if g.second != nil {
 		r = io.TeeReader(r, &limited{&whole, maxSecond})
 	}
 	list, err := g.scanner.ScanReader(r)
-	if err != nil {
-		return nil, fmt.Errorf("checking %s: %w", name, err)
-	}
 	var out []Finding
 	for _, f := range list {
 		out = append(out, Finding{EngineLeak, f.Rule, name, f.Line, f.Start, f.End, f.View})
+	}
+	if err != nil {
+		return out, fmt.Errorf("checking %s: %w", name, err)
 	}
 	if g.second == nil {
 		return out, nil
@@ -99,7 +124,7 @@ func (g *Gate) File(name string, r io.Reader) ([]Finding, error) {
 	}
 	more, err := g.ask(name, whole.Bytes())
 	if err != nil {
-		return nil, fmt.Errorf("checking %s with gitleaks: %w", name, err)
+		return out, &SecondError{name, err}
 	}
 	return append(out, more...), nil
 }
