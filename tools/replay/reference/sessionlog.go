@@ -1,6 +1,8 @@
 package reference
 
 import (
+	"bytes"
+
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
@@ -30,14 +32,14 @@ func newSessionLog(agent string) sessionLog {
 	return nil
 }
 
-// Session takes one line of the CLI's session file. A line that is no frame
-// says nothing.
+// Session takes one line of the CLI's session file. A line that is no JSON
+// object says nothing: unlike a pipe, a file has no noise around a frame.
 func (r *Reader) Session(line []byte) {
 	if r.log == nil {
 		return
 	}
-	if l := r.framer.read(line, nil); l.isFrame && l.frame.Kind() == rawjson.Object {
-		r.log.frame(l.frame)
+	if v, err := rawjson.Parse(bytes.TrimSpace(line)); err == nil && v.Kind() == rawjson.Object {
+		r.log.frame(v)
 	}
 }
 

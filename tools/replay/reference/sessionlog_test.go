@@ -39,7 +39,7 @@ func TestKimiSession(t *testing.T) {
 		{"0.10: a step that did not end", []string{wirePrompt, `{"type":"context.append_loop_event","event":{"type":"step.end","finishReason":null,"usage":{"output":0}}}`}, "success", ""},
 		{"the output limit", []string{wirePrompt, wireStepMax, wireFinish(`"truncated"`)}, "success", "cut_answer session_file"},
 		{"0.10: the output limit", []string{wirePrompt, wireStepMax}, "success", "cut_answer session_file"},
-		{"nothing that is known", []string{"x", "[]", "{}", `{"type":7}`, `{"type":"turn.prompt`, `{"type":"agent.message.appended","message":[]}`, wireFinish("7")}, "success", ""},
+		{"nothing that is known", []string{"x", "noise " + wireCut, "[]", "{}", `{"type":7}`, `{"type":"turn.prompt`, `{"type":"agent.message.appended","message":[]}`, wireFinish("7")}, "success", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, dialect := range []string{DialectKimi, DialectPlain} {
