@@ -26,7 +26,7 @@ func Validate(kind RecordKind, file string, data []byte) []Problem {
 // of another schema_version is migrated first, and the problems are those of
 // the migrated record.
 func (v *Validator) Validate(kind RecordKind, file string, data []byte) []Problem {
-	_, findings, _, _ := v.check(kind, data)
+	_, findings, _, _ := v.check(kind, data, newRecord(kind))
 	return problemsOf(file, findings)
 }
 
@@ -42,8 +42,14 @@ type Checked struct {
 // problems, its content, and its problems in its registry. It reads the text
 // once, and keeps nothing of it.
 func (v *Validator) Check(kind RecordKind, place string, data []byte) *Checked {
+	return v.CheckInto(kind, place, data, newRecord(kind))
+}
+
+// CheckInto is Check with room for the record, a pointer to a zero struct of the
+// kind, which is of no use to anybody else. RecordOf tells whether it is there.
+func (v *Validator) CheckInto(kind RecordKind, place string, data []byte, room any) *Checked {
 	c := &Checked{place: place}
-	_, c.findings, c.record, c.clean = v.check(kind, data)
+	_, c.findings, c.record, c.clean = v.check(kind, data, room)
 	return c
 }
 
@@ -86,7 +92,7 @@ func Decode[T any](v *Validator, file string, data []byte) (*T, []Problem) {
 	if !ok {
 		return out, problemsOf(file, []finding{{"RECORD-KIND", "", fmt.Sprintf("%T is not a record type", out)}})
 	}
-	text, findings, record, clean := v.check(kind, data)
+	text, findings, record, clean := v.check(kind, data, newRecord(kind))
 	problems := problemsOf(file, findings)
 	if HasErrors(problems) {
 		return out, problems
@@ -106,10 +112,10 @@ func Decode[T any](v *Validator, file string, data []byte) (*T, []Problem) {
 // nil where the kind has no struct, or the text is no JSON object of the version
 // that this program reads, or a member refuses its content. clean says that no
 // member had a wrong type.
-func (v *Validator) check(kind RecordKind, data []byte) (text []byte, findings []finding, made any, clean bool) {
-	if made = newRecord(kind); made != nil && !v.Migrations.any(kind) && quickRead(kind, data, made) {
-		setDefaults(made)
-		return data, recordFindings(kind, made), made, true
+func (v *Validator) check(kind RecordKind, data []byte, room any) (text []byte, findings []finding, made any, clean bool) {
+	if room != nil && !v.Migrations.any(kind) && quickRead(kind, data, room) {
+		setDefaults(room)
+		return data, recordFindings(kind, room), room, true
 	}
 	s, err := schemaOf(kind)
 	if err != nil {

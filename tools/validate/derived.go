@@ -26,7 +26,7 @@ func (v *validation) derived(f string, o *contract.Observation) error {
 		v.report("OBS-DERIVED", f, "/extensions/fixture", "the fixture cannot be read again: %v", err)
 		return nil
 	}
-	from := fixtureKey(x.Fixture, x.Dialect, o.Agent)
+	from := fixtureKey{x.Fixture, x.Dialect, o.Agent}
 	for _, g := range []golden{
 		{"OBS-DERIVED", f, "/parser_replay/golden", capture.AdapterOpenDesign, o.ParserReplay.Golden, from},
 		{"OBS-DERIVED", f, "/extensions/reference_golden", capture.AdapterReference, x.ReferenceGolden, from},
@@ -42,7 +42,10 @@ func (v *validation) derived(f string, o *contract.Observation) error {
 
 // golden is the place of an adapter's golden and the record that names it; code
 // is what its absence is reported under, fixture tells what was derived from.
-type golden struct{ code, record, pointer, adapter, place, fixture string }
+type golden struct {
+	code, record, pointer, adapter, place string
+	fixture                               fixtureKey
+}
 
 // golden compares a golden with what its adapter reads in the fixture.
 func (v *validation) golden(g golden, want []byte) error {
@@ -55,14 +58,7 @@ func (v *validation) golden(g golden, want []byte) error {
 	if !v.res.exists(g.place) {
 		return nil // CrossValidate has said so
 	}
-	at, err := v.res.goldens.get(g.adapter+"\x00"+g.place+"\x00"+g.fixture, func() (*string, error) {
-		have, err := v.res.read(g.place)
-		if err != nil || bytes.Equal(have, want) {
-			return nil, err
-		}
-		at := firstDifference(have, want)
-		return &at, nil
-	})
+	at, err := v.res.goldens.get(goldenKey{g.adapter, g.place, g.fixture})
 	if at != nil {
 		v.report("GOLDEN-DERIVED", g.place, *at, "the %s adapter reads the fixture differently", g.adapter)
 	}
@@ -136,10 +132,7 @@ func mapKeys[V any](m map[string]V) func(func(string) bool) {
 
 // whole applies the rules about the registry as a whole.
 func (v *validation) whole() error {
-	obs, err := v.observations()
-	if err != nil {
-		return err
-	}
+	obs := v.res.observations()
 	if err := v.shapes(obs); err != nil {
 		return err
 	}
@@ -156,22 +149,6 @@ func (v *validation) whole() error {
 		return nil // the matrix of broken records says nothing
 	}
 	return v.matrix(obs)
-}
-
-// observations returns the readable observations; the others have their own
-// problems.
-func (v *validation) observations() ([]store.Observed, error) {
-	out := make([]store.Observed, 0, len(v.observed))
-	for _, f := range v.observed {
-		c, err := v.res.checked(f)
-		if err != nil {
-			return nil, err
-		}
-		if o := contract.RecordOf[contract.Observation](c.Checked); o != nil {
-			out = append(out, store.Observed{Path: f, Observation: *o})
-		}
-	}
-	return out, nil
 }
 
 // shapes compares each observed shape with what its fixture and observations

@@ -1,8 +1,6 @@
 package validate
 
 import (
-	"bytes"
-
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/errorcase"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
@@ -38,13 +36,14 @@ func (v *validation) errorCase(f string, e *contract.ErrorCase, have []byte) err
 		v.report("ERR-DERIVED", f, "/expected_failure_classification", "the fixture's run did not fail")
 		return nil
 	}
-	b, err := v.res.cases.Encode(run, d.ErrorCase)
+	if same, err := v.res.cases.Is(have, run, d.ErrorCase); err != nil || same {
+		return err
+	}
+	b, err := contract.Encode(run.Case(d.ErrorCase))
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(have, b) {
-		v.report("ERR-DERIVED", f, firstDifference(have, b), "the fixture gives another error case")
-	}
+	v.report("ERR-DERIVED", f, firstDifference(have, b), "the fixture gives another error case")
 	return nil
 }
 

@@ -30,29 +30,19 @@ type resolver struct {
 	policy    contract.Policy
 	probes    map[string]bool
 	claimed   map[contract.Digest]string
-	digests   memo[contract.Digest]
-	shapes    memo[contract.ShapeFacts]
-	derived   memo[*capture.Derived]
-	any       sync.Map // place, dialect → what some agent's fixture gave
+	digests   memo[string, contract.Digest]
+	shapes    memo[string, contract.ShapeFacts]
+	records   memo[string, *contract.Checked] // of shapes
+	derived   memo[fixtureKey, *capture.Derived]
+	any       sync.Map // fixtureKey without an agent → what some agent's fixture gave
 	printed   sync.Map // place → streams, of each transcript that was read
-	there     memo[bool]
-	goldens   memo[*string]
+	there     memo[string, bool]
+	goldens   memo[goldenKey, *string]
 	cases     errorcase.Forms
-	observed  map[string]*observed // those that observe read
-	others    memo[*observed]
+	room      []store.Observed     // for the records of those that observe read
+	observed  map[string]*observed // those
+	others    memo[string, *observed]
 	fixtures  map[contract.Digest][]string
-}
-
-// memo keeps what was found out, by place. Two that ask at once wait for one
-// answer.
-type memo[T any] struct{ found sync.Map }
-
-func (m *memo[T]) get(key string, find func() (T, error)) (T, error) {
-	once, ok := m.found.Load(key)
-	if !ok {
-		once, _ = m.found.LoadOrStore(key, sync.OnceValues(find))
-	}
-	return once.(func() (T, error))()
 }
 
 // streams tells what a CLI printed on.
@@ -63,6 +53,8 @@ func newResolver(reg *store.Registry) *resolver {
 		reg: reg, agents: &contract.AgentsFile{}, families: &contract.Families{}, probes: map[string]bool{}, claimed: map[contract.Digest]string{},
 		fixtures: map[contract.Digest][]string{},
 	}
+	r.digests.find, r.shapes.find, r.records.find, r.derived.find = r.findDigest, r.findShape, r.findRecord, r.findDerived
+	r.there.find, r.goldens.find, r.others.find = r.findThere, r.findGolden, r.findObserved
 	// What cannot be read here is reported by the checks of that file itself.
 	r.noAgents = reg.ReadJSON(store.AgentsFile, r.agents) != nil
 	_ = reg.ReadJSON("registry/families.json", r.families)
@@ -118,13 +110,15 @@ func (r *resolver) FileDigest(place string) (contract.Digest, error) {
 		}
 		return c.digest, nil
 	}
-	return r.digests.get(place, func() (contract.Digest, error) {
-		b, err := r.read(place)
-		if err != nil {
-			return "", err
-		}
-		return contract.Sum(b), nil
-	})
+	return r.digests.get(place)
+}
+
+func (r *resolver) findDigest(place string) (contract.Digest, error) {
+	b, err := r.read(place)
+	if err != nil {
+		return "", err
+	}
+	return contract.Sum(b), nil
 }
 
 // read refuses a place that leaves the registry: records are foreign data.
@@ -136,19 +130,36 @@ func (r *resolver) read(place string) ([]byte, error) {
 }
 
 // Shape implements contract.Resolver.
-func (r *resolver) Shape(place string) (contract.ShapeFacts, error) {
-	return r.shapes.get(place, func() (contract.ShapeFacts, error) {
-		b, err := r.read(place)
-		if err != nil {
-			return contract.ShapeFacts{}, err
-		}
-		s := &contract.Shape{}
-		if err := json.Unmarshal(b, s); err != nil {
-			return contract.ShapeFacts{}, errors.New("it is not a shape")
-		}
-		sig, err := s.ComputeSignature()
-		return contract.ShapeFacts{Signature: sig, ProtocolFamily: s.ProtocolFamily, ValidityLevel: s.ValidityLevel}, err
-	})
+func (r *resolver) Shape(place string) (contract.ShapeFacts, error) { return r.shapes.get(place) }
+
+func (r *resolver) findShape(place string) (contract.ShapeFacts, error) {
+	c, err := r.records.get(place)
+	if err != nil {
+		return contract.ShapeFacts{}, err
+	}
+	if s := contract.RecordOf[contract.Shape](c); s != nil { // its signature was computed, and is that
+		return contract.ShapeFacts{Signature: s.Signature, ProtocolFamily: s.ProtocolFamily, ValidityLevel: s.ValidityLevel}, nil
+	}
+	b, err := r.read(place)
+	if err != nil {
+		return contract.ShapeFacts{}, err
+	}
+	s := &contract.Shape{}
+	if err := json.Unmarshal(b, s); err != nil {
+		return contract.ShapeFacts{}, errors.New("it is not a shape")
+	}
+	sig, err := s.ComputeSignature()
+	return contract.ShapeFacts{Signature: sig, ProtocolFamily: s.ProtocolFamily, ValidityLevel: s.ValidityLevel}, err
+}
+
+// findRecord reads and checks a shape: records that name it ask for it before
+// it is its turn.
+func (r *resolver) findRecord(place string) (*contract.Checked, error) {
+	b, err := r.read(place)
+	if err != nil {
+		return nil, err
+	}
+	return r.validator.Check(contract.KindShape, place, b), nil
 }
 
 // ResolveAlias implements contract.Resolver.
@@ -173,7 +184,7 @@ func (r *resolver) Fixture(place string, f contract.ProtocolFamily, dialect stri
 
 // derivedFor is derive for those to whom the agent is all one.
 func (r *resolver) derivedFor(place, dialect string) (*capture.Derived, error) {
-	if d, ok := r.any.Load(place + "\x00" + dialect); ok {
+	if d, ok := r.any.Load(fixtureKey{place, dialect, ""}); ok {
 		return d.(*capture.Derived), nil
 	}
 	return r.derive(place, dialect, "")
@@ -181,9 +192,11 @@ func (r *resolver) derivedFor(place, dialect string) (*capture.Derived, error) {
 
 // exists reports whether there is a file, which all the while is there or not.
 func (r *resolver) exists(place string) bool {
-	there, _ := r.there.get(place, func() (bool, error) { return r.reg.Exists(place), nil })
+	there, _ := r.there.get(place)
 	return there
 }
+
+func (r *resolver) findThere(place string) (bool, error) { return r.reg.Exists(place), nil }
 
 // ClaimedBy implements contract.Resolver.
 func (r *resolver) ClaimedBy(sig contract.Digest) string { return r.claimed[sig] }
@@ -212,21 +225,20 @@ type observed struct {
 	digest contract.Digest
 }
 
-func (r *resolver) newObserved(place string, text []byte) *observed {
-	return &observed{r.validator.Check(contract.KindObservation, place, text), contract.Sum(text)}
-}
-
 // observe reads the observations of a registry before anything asks for them:
 // their evidence, their error cases and the rules about the whole do.
 func (r *resolver) observe(places []string) error {
-	read := make([]*observed, len(places))
+	r.room = make([]store.Observed, len(places))
+	read := make([]observed, len(places))
 	err := r.reg.ReadEach(places, func(i int, text []byte) error {
-		read[i] = r.newObserved(places[i], text)
+		o := &r.room[i]
+		o.Path = places[i]
+		read[i] = observed{r.validator.CheckInto(contract.KindObservation, o.Path, text, &o.Observation), contract.Sum(text)}
 		return nil
 	})
 	r.observed = make(map[string]*observed, len(places))
-	for i, o := range read {
-		r.observed[places[i]] = o
+	for i := range read {
+		r.observed[places[i]] = &read[i]
 	}
 	return err
 }
@@ -236,13 +248,31 @@ func (r *resolver) checked(place string) (*observed, error) {
 	if o := r.observed[place]; o != nil {
 		return o, nil
 	}
-	return r.others.get(place, func() (*observed, error) {
-		b, err := r.read(place)
-		if err != nil {
-			return nil, err
+	return r.others.get(place)
+}
+
+func (r *resolver) findObserved(place string) (*observed, error) {
+	b, err := r.read(place)
+	if err != nil {
+		return nil, err
+	}
+	return &observed{r.validator.Check(contract.KindObservation, place, b), contract.Sum(b)}, nil
+}
+
+// observations returns the readable ones among those that observe read; the
+// others have their own problems.
+func (r *resolver) observations() []store.Observed {
+	out := r.room[:0:0]
+	for i := range r.room {
+		place := r.room[i].Path
+		o := contract.RecordOf[contract.Observation](r.observed[place].Checked)
+		if o == &r.room[i].Observation && i == len(out) {
+			out = r.room[: i+1 : i+1] // nothing is copied while all are good
+		} else if o != nil {
+			out = append(out, store.Observed{Path: place, Observation: *o})
 		}
-		return r.newObserved(place, b), nil
-	})
+	}
+	return out
 }
 
 // Evidence implements contract.Resolver.
@@ -297,27 +327,39 @@ func (r *resolver) transcript(place string) (*transcript.Transcript, error) {
 	return t, nil
 }
 
-// fixtureKey is a key of what follows from a fixture.
-func fixtureKey(place, dialect, agent string) string {
-	return place + "\x00" + dialect + "\x00" + agent
-}
-
 // derive makes everything that follows from a fixture.
 func (r *resolver) derive(place, dialect, agent string) (*capture.Derived, error) {
-	return r.derived.get(fixtureKey(place, dialect, agent), func() (*capture.Derived, error) {
-		t, err := r.transcript(place)
-		if err != nil {
-			return nil, err
-		}
-		for i := range r.families.Dialects {
-			if r.families.Dialects[i].ID == dialect {
-				d, err := capture.Reread(t, &r.families.Dialects[i], agent)
-				if err == nil {
-					r.any.LoadOrStore(place+"\x00"+dialect, d)
-				}
-				return d, err
+	return r.derived.get(fixtureKey{place, dialect, agent})
+}
+
+func (r *resolver) findDerived(k fixtureKey) (*capture.Derived, error) {
+	t, err := r.transcript(k.place)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.families.Dialects {
+		if r.families.Dialects[i].ID == k.dialect {
+			d, err := capture.Reread(t, &r.families.Dialects[i], k.agent)
+			if err == nil {
+				r.any.LoadOrStore(fixtureKey{k.place, k.dialect, ""}, d)
 			}
+			return d, err
 		}
-		return nil, fmt.Errorf("registry/families.json has no dialect %q", strings.ToValidUTF8(dialect, "?"))
-	})
+	}
+	return nil, fmt.Errorf("registry/families.json has no dialect %q", strings.ToValidUTF8(k.dialect, "?"))
+}
+
+// findGolden returns where a golden differs first from what its adapter reads in
+// the fixture, nil where it does not.
+func (r *resolver) findGolden(k goldenKey) (*string, error) {
+	d, err := r.derived.get(k.fixture)
+	if err != nil {
+		return nil, err
+	}
+	have, err := r.read(k.place)
+	if err != nil || bytes.Equal(have, d.Goldens[k.adapter]) {
+		return nil, err
+	}
+	at := firstDifference(have, d.Goldens[k.adapter])
+	return &at, nil
 }

@@ -29,7 +29,7 @@ func (v *validation) source(f string, s *contract.SourceEvidence) error {
 	if x.ParserReplay != nil {
 		openDesign = x.ParserReplay.Golden
 	}
-	from := fixtureKey(x.Fixture, x.Dialect, s.Agent)
+	from := fixtureKey{x.Fixture, x.Dialect, s.Agent}
 	for _, g := range []golden{
 		{"SRC-DERIVED", f, "/extensions/parser_replay/golden", capture.AdapterOpenDesign, openDesign, from},
 		{"SRC-DERIVED", f, "/extensions/reference_golden", capture.AdapterReference, x.ReferenceGolden, from},

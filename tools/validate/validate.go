@@ -33,6 +33,7 @@ func (r *Result) OK() bool { return !contract.HasErrors(r.Problems) }
 
 // Run validates the whole registry, or only the files below the given places.
 func Run(reg *store.Registry, places []string) (*Result, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	v := &validation{reg: reg, res: newResolver(reg), result: &Result{Problems: []contract.Problem{}, Checked: map[string]int{}}}
 	if err := v.list(places); err != nil {
 		return nil, err
@@ -40,7 +41,6 @@ func Run(reg *store.Registry, places []string) (*Result, error) {
 	for _, f := range v.files {
 		v.result.Checked[folderOf(f)]++
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	if err := v.each(); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ const gcPercent = 400
 // each checks all files: observations first, since other records ask for them,
 // and fixtures last, since most were read by then for a record that names them.
 func (v *validation) each() error {
-	var records, fixtures []string
+	var records, shapes, fixtures []string
 	for _, f := range v.files {
 		switch {
 		case isObservation(f):
@@ -71,7 +71,11 @@ func (v *validation) each() error {
 		case strings.HasPrefix(f, "goldens/") && strings.HasSuffix(f, ".events.json"):
 			// read with the observation that names it; one that nobody names is an orphan
 		default:
-			records = append(records, f)
+			if kind, _ := contract.KindOf(f); kind == contract.KindShape {
+				shapes = append(shapes, f)
+			} else {
+				records = append(records, f)
+			}
 		}
 	}
 	if err := v.res.observe(v.observed); err != nil {
@@ -81,6 +85,9 @@ func (v *validation) each() error {
 		return err
 	}
 	if err := v.reg.ReadEach(records, func(i int, text []byte) error { return v.file(records[i], text) }); err != nil {
+		return err
+	}
+	if err := each(shapes, v.shape); err != nil {
 		return err
 	}
 	return each(fixtures, v.fixture)
@@ -227,6 +234,15 @@ func (v *validation) observation(f string) error {
 		return nil
 	}
 	return v.derived(f, o)
+}
+
+// shape checks a shape by itself and against the others.
+func (v *validation) shape(f string) error {
+	c, err := v.res.records.get(f)
+	if err == nil {
+		v.judge(c)
+	}
+	return err
 }
 
 // judge collects what is wrong with a record alone and in its registry.

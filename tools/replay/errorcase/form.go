@@ -8,7 +8,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
 
-// Forms writes the error cases of runs whose transcripts are the same: these
+// Forms knows the error cases of runs whose transcripts are the same: these
 // differ in what Run says and nowhere else. It is safe for concurrent use; the
 // zero value is ready.
 type Forms struct{ made sync.Map }
@@ -26,14 +26,14 @@ type form struct {
 	fields []int // the member between a piece and the next
 }
 
-// Encode returns contract.Encode(r.Case(read)). What read points to must not
-// change.
-func (f *Forms) Encode(r Run, read *contract.ErrorCase) ([]byte, error) {
+// Is reports whether a text is contract.Encode(r.Case(read)). What read points to
+// must not change.
+func (f *Forms) Is(text []byte, r Run, read *contract.ErrorCase) (bool, error) {
 	values := r.values()
 	key := formKey{read: read}
 	for i, v := range values {
 		if !bare(*v) {
-			return contract.Encode(r.Case(read))
+			return isCase(text, r, read)
 		}
 		if *v == "" {
 			key.empty |= 1 << i
@@ -43,19 +43,27 @@ func (f *Forms) Encode(r Run, read *contract.ErrorCase) ([]byte, error) {
 	if !ok {
 		made, err := newForm(r, read)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
 		found, _ = f.made.LoadOrStore(key, made)
 	}
 	made := found.(*form)
 	if made == nil {
-		return contract.Encode(r.Case(read))
+		return isCase(text, r, read)
 	}
-	out := bytes.Clone(made.pieces[0])
-	for i, field := range made.fields {
-		out = append(append(out, *values[field]...), made.pieces[i+1]...)
+	text, same := bytes.CutPrefix(text, made.pieces[0])
+	for i := 0; same && i < len(made.fields); i++ {
+		value := *values[made.fields[i]]
+		if same = len(text) >= len(value) && string(text[:len(value)]) == value; same {
+			text, same = bytes.CutPrefix(text[len(value):], made.pieces[i+1])
+		}
 	}
-	return out, nil
+	return same && len(text) == 0, nil
+}
+
+func isCase(text []byte, r Run, read *contract.ErrorCase) (bool, error) {
+	want, err := contract.Encode(r.Case(read))
+	return bytes.Equal(text, want), err
 }
 
 // values are the members that a case takes from its run.

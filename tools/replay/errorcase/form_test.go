@@ -2,6 +2,7 @@ package errorcase
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -9,9 +10,9 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
 
-// A form writes what Encode writes, of any run: also of one whose members are
+// A form is what Encode writes, and nothing else, of any run: also of one whose members are
 // empty, need escaping, or stand in the transcript's part too.
-func TestFormsWriteTheCase(t *testing.T) {
+func TestFormsAreTheCase(t *testing.T) {
 	t.Parallel()
 	text := "it failed at <<run-member-3>>"
 	reads := []*contract.ErrorCase{
@@ -30,8 +31,14 @@ func TestFormsWriteTheCase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := forms.Encode(r, read); err != nil || !bytes.Equal(got, want) {
-			t.Fatalf("error %v, the case is written as\n%s\nnot as\n%s", err, got, want)
+		if same, err := forms.Is(want, r, read); err != nil || !same {
+			t.Fatalf("error %v, the case is not taken for\n%s", err, want)
+		}
+		at := rapid.IntRange(0, len(want)).Draw(t, "at")
+		for _, other := range [][]byte{want[:at], slices.Concat(want, want[at:]), slices.Concat(want[:at], []byte("x"), want[at:])} {
+			if same, err := forms.Is(other, r, read); err != nil || same != bytes.Equal(other, want) {
+				t.Fatalf("error %v, the case is taken for\n%s", err, other)
+			}
 		}
 	})
 }
