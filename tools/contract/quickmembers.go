@@ -101,13 +101,17 @@ func fieldAt(fields []string, name string) int { return slices.Index(fields, nam
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
+func readsItself(t reflect.Type) bool {
+	return t != nil && reflect.PointerTo(t).Implements(unmarshaler)
+}
+
 // target says how a value goes into its type.
 func (p *plan) target(b *planner, s map[string]any, of reflect.Type) {
 	if of == nil {
 		return
 	}
 	p.of, p.into = of, of.Kind()
-	if reflect.PointerTo(of).Implements(unmarshaler) {
+	if readsItself(of) {
 		p.through = true
 		p.elem = b.plan(s, nil)
 		return

@@ -75,9 +75,9 @@ var typeNames = map[string]typeSet{"null": typeNull, "boolean": typeBool, "integ
 var plans sync.Map // RecordKind → func() *plan
 
 // planOf returns the plan of a kind; nil where it has none. Only the kinds of
-// which a registry has as many as captures have one.
+// which a registry has as many as captures have one, and shapes, which are long.
 func planOf(kind RecordKind) *plan {
-	if kind != KindObservation && kind != KindEvidence && kind != KindErrorCase {
+	if kind != KindObservation && kind != KindEvidence && kind != KindErrorCase && kind != KindShape {
 		return nil
 	}
 	found, ok := plans.Load(kind)
@@ -129,7 +129,11 @@ func (b *planner) plan(schema any, of reflect.Type) *plan {
 				p.opaque = true
 			}
 		}
-		p.object(b, s, of)
+		if readsItself(of) {
+			p.object(b, s, nil)
+		} else {
+			p.object(b, s, of)
+		}
 		p.target(b, s, of)
 		p.branches()
 		p.saysLittle(s)

@@ -16,6 +16,7 @@ var readKinds = map[RecordKind]string{
 	KindObservation: "observations/*/*/*/*.observation.json",
 	KindEvidence:    "evidence/*/*/*/*.evidence.json",
 	KindErrorCase:   "errors/*/*/*/*.error.json",
+	KindShape:       "shapes/*/*.shape.json",
 }
 
 func recordFiles(tb testing.TB, pattern string) []string {
@@ -112,7 +113,7 @@ func respelled(t *rapid.T, text []byte) []byte {
 }
 
 func FuzzQuickRead(f *testing.F) {
-	kinds := []RecordKind{KindObservation, KindEvidence, KindErrorCase}
+	kinds := []RecordKind{KindObservation, KindEvidence, KindErrorCase, KindShape}
 	for i, kind := range kinds {
 		for _, file := range recordFiles(f, readKinds[kind])[:5] {
 			text, err := os.ReadFile(file)

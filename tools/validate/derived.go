@@ -152,43 +152,60 @@ func (v *validation) whole() error {
 }
 
 // shapes compares each observed shape with what its fixture and observations
-// give. Dialects may share a shape, such as the one of a run without any
-// frame: whoever came first wrote it.
+// give.
 func (v *validation) shapes(obs []store.Observed) error {
 	levels := matrix.Levels(obs, matrix.NewStanding(v.stated))
-	done, same := map[string]bool{}, map[string]bool{}
-	differs := map[string]string{} // place → pointer of the first difference
+	observed, of := map[string]bool{}, map[string][]*store.Observed{}
 	for i := range obs {
-		o := &obs[i]
-		place := o.Shape.Path
-		if same[place] || !v.reg.Exists(place) {
-			continue
+		place := obs[i].Shape.Path
+		observed[place], of[place] = true, append(of[place], &obs[i])
+	}
+	err := each(slices.Collect(mapKeys(of)), func(place string) error {
+		if !v.res.exists(place) {
+			return nil // reported with the observations
 		}
-		done[place] = true
+		at, err := v.shapeAgain(place, of[place], levels)
+		if at != nil {
+			v.report("SHAPE-DERIVED", place, *at, "fixture and observations give another shape")
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return v.sourceShapes(observed)
+}
+
+// shapeAgain returns where a shape differs first from what its observations
+// give, nil where it does not. Dialects may share a shape, such as the one of a
+// run without any frame: whoever came first wrote it.
+func (v *validation) shapeAgain(place string, obs []*store.Observed, levels map[contract.Digest]contract.ValidityLevel) (at *string, err error) {
+	have, err := v.reg.ReadFile(place)
+	if err != nil {
+		return nil, err
+	}
+	tried := map[*contract.Shape]bool{}
+	for _, o := range obs {
 		d, err := v.res.derive(o.Extensions.Fixture, o.Extensions.Dialect, o.Agent)
-		if err != nil {
+		if err != nil || tried[d.Shape] {
 			continue // reported with the observation
 		}
+		tried[d.Shape] = true
 		want := *d.Shape
 		want.ValidityLevel = levels[o.Shape.Signature]
 		wantBytes, err := contract.Encode(&want)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		have, err := v.reg.ReadFile(place)
-		if err != nil {
-			return err
+		if bytes.Equal(have, wantBytes) {
+			return nil, nil
 		}
-		if same[place] = bytes.Equal(have, wantBytes); same[place] {
-			delete(differs, place)
-		} else if _, known := differs[place]; !known {
-			differs[place] = firstDifference(have, wantBytes)
+		if at == nil {
+			first := firstDifference(have, wantBytes)
+			at = &first
 		}
 	}
-	for _, place := range slices.Sorted(mapKeys(differs)) {
-		v.report("SHAPE-DERIVED", place, differs[place], "fixture and observations give another shape")
-	}
-	return v.sourceShapes(done)
+	return at, nil
 }
 
 // orphans reports derived files that no record names.

@@ -148,8 +148,10 @@ func (v *validation) list(places []string) error {
 		v.files = append(v.files, files...)
 	}
 	v.all = all
-	slices.Sort(v.files)
-	v.files = slices.Compact(v.files)
+	if !all { // places may lie in each other
+		slices.Sort(v.files)
+		v.files = slices.Compact(v.files)
+	}
 	return nil
 }
 
