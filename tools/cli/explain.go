@@ -12,11 +12,12 @@ import (
 )
 
 // explanation is what there is to say about a code: a rule of validate, a
-// signal of compare, or a kind of violation of a probe's expectation.
+// signal of compare, a kind of violation of a probe's expectation, or a word of
+// an answer.
 type explanation struct {
 	Code     string `json:"code"`
-	Of       string `json:"of"` // validate, compare or probe
-	Severity string `json:"severity"`
+	Of       string `json:"of"`       // validate, compare or probe; of words status, verdict, plan or acp
+	Severity string `json:"severity"` // "" of a word
 	Meaning  string `json:"meaning"`
 	Action   string `json:"action,omitempty"`
 	Source   string `json:"source,omitempty"`
@@ -38,6 +39,9 @@ func explanations() []explanation {
 		}
 		out = append(out, e)
 	}
+	for _, w := range words {
+		out = append(out, explanation{Code: w.code, Of: w.of, Meaning: w.meaning, Source: wordSources[w.of]})
+	}
 	return out
 }
 
@@ -45,15 +49,17 @@ func (a *app) explainCommand() *cobra.Command {
 	var f format
 	c := &cobra.Command{
 		Use:   "explain [CODE]",
-		Short: "Say what a code of validate, compare or a probe means",
+		Short: "Say what a code that this program prints means",
 		Long: `Explain says what a rule of validate asks for and what to do when it is broken,
-what a signal of compare means for a reader of the stream, or what a probe's
-expectation asks of a run. Without CODE it lists all codes.
+what a signal of compare means for a reader of the stream, what a probe's
+expectation asks of a run, and what the words of answers mean: statuses, verdicts,
+reasons of plan and health, deviations from ACP. Without CODE it lists all codes.
 
 Exit codes: 0; 2 there is no such code.`,
 		Example: `  agent-contracts explain event_removed
   agent-contracts explain MATRIX-DERIVED
-  agent-contracts explain must_see`,
+  agent-contracts explain must_see
+  agent-contracts explain newer_than_verified`,
 		Args: argsError(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return codes(), cobra.ShellCompDirectiveNoFileComp
@@ -98,7 +104,11 @@ func (a *app) explain(f format, args []string) error {
 }
 
 func (a *app) printExplanation(e explanation) error {
-	lines := []string{e.Code + " (" + e.Of + ", " + e.Severity + ")", "", e.Meaning}
+	of := e.Of
+	if e.Severity != "" {
+		of += ", " + e.Severity
+	}
+	lines := []string{e.Code + " (" + of + ")", "", e.Meaning}
 	if e.Action != "" {
 		lines = append(lines, "", "What to do: "+e.Action)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/plan"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/acpschema"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -34,6 +36,21 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	for _, k := range contract.ConstraintKinds {
 		if !known[string(k)] {
 			t.Errorf("a violation of %s is not explained", k)
+		}
+	}
+	var words []string
+	for _, s := range contract.SupportStatuses {
+		words = append(words, string(s))
+	}
+	for _, v := range contract.Verdicts {
+		words = append(words, string(v))
+	}
+	for _, c := range plan.Codes {
+		words = append(words, string(c))
+	}
+	for _, w := range append(words, acpschema.Kinds...) {
+		if !known[w] {
+			t.Errorf("%s is not explained", w)
 		}
 	}
 	reg, err := store.Open(filepath.Join("..", ".."))

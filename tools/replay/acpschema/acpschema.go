@@ -36,6 +36,10 @@ const (
 	KindUnannouncedCall = "unannounced_call" // an update or a question for a tool call that no tool_call announced
 )
 
+// Kinds lists every kind of deviation.
+var Kinds = []string{KindMissingMember, KindWrongType, KindUnknownValue, KindOutOfRange, KindBrokenRule, KindNotJSON, KindBatch, KindUnknownMethod,
+	KindWrongForm, KindUnaskedAnswer, KindHTTPStatus, KindSharedID, KindLateUpdate, KindUnannouncedCall}
+
 // Who sent a frame.
 const (
 	ByAgent  = "agent"
