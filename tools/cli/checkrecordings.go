@@ -14,11 +14,11 @@ func (a *app) checkRecordingsCommand() *cobra.Command {
 		Use:   "check-recordings DIR",
 		Short: "Say which of your stored streams are still what CLIs print",
 		Long: `Check-recordings reads the streams that your tests replay: JSONL as a CLI printed
-it, JSON cassettes that hold it under stdout, output, body or lines, terminal
-casts, transcripts, OpenDesign's mocks. For each it says which captured versions
-emit every kind of frame, member and word in it, what earlier versions emitted
-and no current one does any more, and what nobody ever captured. Nothing is
-changed and nothing leaves the machine.
+it, JSON and YAML cassettes that hold it under stdout, output, body or lines,
+terminal casts, transcripts, OpenDesign's mocks. For each it says which captured
+versions emit every kind of frame, member and word in it, what earlier versions
+emitted and no current one does any more, and what nobody ever captured. Nothing
+is changed and nothing leaves the machine.
 
   current    a version that is current emits all of it
   stale      something in it is gone from current versions
@@ -26,7 +26,7 @@ changed and nothing leaves the machine.
   no_stream  no protocol that is known here
 
 Exit codes: 0 all current, or no streams; 1 something is stale or unknown; 2
-usage.`,
+usage; 3 DIR cannot be read.`,
 		Example: `  agent-contracts check-recordings tests/fixtures
   agent-contracts check-recordings mocks --format json`,
 		Args: argsError(cobra.ExactArgs(1)),

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -78,7 +79,7 @@ func Check(ctx context.Context, reg *store.Registry, place string) ([]Row, error
 }
 
 func (k *knowledge) file(name string, b []byte) []Row {
-	format, streams, err := read(b)
+	format, streams, err := read(name, b)
 	switch {
 	case err != nil:
 		return []Row{{File: name, Format: format, State: StateNoStream, Reason: err.Error(), Versions: []string{}}}
@@ -104,7 +105,7 @@ func (k *knowledge) row(r Row, t *transcript.Transcript) Row {
 		r.State, r.Reason = StateNoStream, "plain text, of which nothing can be told from other text"
 		return r
 	}
-	shape, _, err := normalize.Shape(t, d, contract.LevelRuntimeObserved)
+	shape, notes, err := normalize.Shape(t, d, contract.LevelRuntimeObserved)
 	if err != nil {
 		r.State, r.Reason = StateNoStream, "it cannot be normalized"
 		return r
@@ -117,13 +118,27 @@ func (k *knowledge) row(r Row, t *transcript.Transcript) Row {
 	if known.shapes[shape.Signature] {
 		r.Shape = shape.Signature
 	}
-	known.judge(&r, items(shape))
+	// What a shape leaves out counts here: a frame after the last one, too.
+	known.judge(&r, itemsOf(slices.Concat(shape.FrameShapes, notes.OptionalKinds, notes.AfterTerminal)))
+	slices.SortFunc(r.Versions, k.compare)
 	return r
+}
+
+// compare orders AGENT@VERSION by agent, and versions of one as it counts them.
+func (k *knowledge) compare(x, y string) int {
+	agent, v, _ := strings.Cut(x, "@")
+	other, w, _ := strings.Cut(y, "@")
+	n := strings.Compare(agent, other)
+	if a := k.agents.Agent(agent); n == 0 && a != nil {
+		n, _ = agents.CompareVersions(a, v, w) // two products of one name have no order
+	}
+	return cmp.Or(n, strings.Compare(v, w))
 }
 
 // knowledge is what a registry has captured.
 type knowledge struct {
 	families *contract.Families
+	agents   *contract.AgentsFile
 	dialects map[string]*spoken
 }
 
@@ -149,7 +164,7 @@ func learn(reg *store.Registry) (*knowledge, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &knowledge{families: families, dialects: map[string]*spoken{}}
+	k := &knowledge{families: families, agents: &known, dialects: map[string]*spoken{}}
 	shapes := map[contract.Digest][]string{}
 	newest := map[string]map[string]string{} // dialect → agent → version
 	for i := range observations {
@@ -219,7 +234,6 @@ func (s *spoken) judge(r *Row, list []string) {
 			r.Versions = append(r.Versions, v)
 		}
 	}
-	slices.Sort(r.Versions)
 	for _, item := range list {
 		by := s.items[item]
 		switch {

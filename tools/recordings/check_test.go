@@ -83,7 +83,11 @@ func TestStates(t *testing.T) {
 		event, _ := json.Marshal([]any{0.5, "o", strings.TrimSuffix(line, "\n") + "\r\n"})
 		cast.Write(append(event, '\n'))
 	}
+	vcr := "interactions:\n- request: {argv: [codex]}\n  response:\n    stdout: |\n      " + strings.ReplaceAll(strings.TrimSpace(current), "\n", "\n      ") + "\n"
 	rows := check(t, reg, map[string]string{
+		"vcr.yaml":      vcr,
+		"broken.yml":    "a: [",
+		"after.jsonl":   current + `{"type":"item.exploded","boom":1}` + "\n",
 		"current.jsonl": current,
 		"old.jsonl":     old,
 		"new.jsonl":     strings.Replace(current, `"type":"turn.started"`, `"type":"turn.started","future_member":1`, 1),
@@ -103,6 +107,9 @@ func TestStates(t *testing.T) {
 		"new.jsonl":     {StateUnknown, FormatJSONL},
 		"cassette.json/interactions/0/response/stdout": {StateCurrent, FormatCassette},
 		"cassette.json/interactions/1/response/lines":  {StateCurrent, FormatCassette},
+		"vcr.yaml/interactions/0/response/stdout":      {StateCurrent, FormatCassette},
+		"broken.yml":  {StateNoStream, FormatJSONL},
+		"after.jsonl": {StateUnknown, FormatJSONL},
 		"cast.cast":   {StateCurrent, FormatCast},
 		"broken.cast": {StateNoStream, FormatCast},
 		"mock.jsonl":  {StateNoStream, FormatMock},
@@ -119,6 +126,12 @@ func TestStates(t *testing.T) {
 	}
 	if r := rows["new.jsonl"]; len(r.Never) != 1 || r.Never[0] != "turn.started future_member:number" || len(r.Versions) == 0 {
 		t.Errorf("what nobody captured: %v, versions %v", r.Never, r.Versions)
+	}
+	if r := rows["after.jsonl"]; len(r.Never) == 0 || r.Never[0] != "item.exploded" {
+		t.Errorf("after the last frame nobody captured %q", r.Never)
+	}
+	if v := rows["current.jsonl"].Versions; v[len(v)-1] != "codex@0.171.0" {
+		t.Errorf("versions are not in their order: %v", v)
 	}
 	if r := rows["old.jsonl"]; len(r.Gone) == 0 || !strings.Contains(strings.Join(r.Versions, " "), "codex@0.42.0") || strings.Contains(strings.Join(r.Versions, " "), "0.171.0") {
 		t.Errorf("an old recording: %+v", r)
@@ -155,10 +168,11 @@ func FuzzFile(f *testing.F) {
 	}
 	f.Add([]byte(`{"type":"turn.started"}` + "\n"))
 	f.Add([]byte(`{"interactions":[{"response":{"body":{"string":"{\"type\":\"turn.started\"}\n"}}}]}`))
+	f.Add([]byte("a: &a [*a]\nstdout: |\n  {}\n"))
 	f.Add([]byte("{\"version\": 2, \"width\": 80}\n[1, \"o\", \"{}\"]\n"))
 	f.Add([]byte(`{"dir":"process","at_ms":0,"event":"spawn"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, r := range k.file("x", b) {
+		for _, r := range append(k.file("x", b), k.file("x.yaml", b)...) {
 			if r.State == "" || r.State == StateNoStream && r.Reason == "" {
 				t.Errorf("%+v", r)
 			}

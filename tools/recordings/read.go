@@ -8,8 +8,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
@@ -22,7 +25,7 @@ type Format string
 const (
 	FormatJSONL      Format = "jsonl"      // what a CLI printed, line by line
 	FormatTranscript Format = "transcript" // a sanitized transcript of this registry
-	FormatCassette   Format = "cassette"   // a JSON document that holds what was printed
+	FormatCassette   Format = "cassette"   // a JSON or YAML document that holds what was printed
 	FormatCast       Format = "cast"       // a terminal cast (asciinema, version 2)
 	FormatMock       Format = "mock"       // an export of OpenDesign's mocks, which holds no stream
 )
@@ -35,7 +38,7 @@ type stream struct {
 
 // read takes a file apart. The error is about a file that claims to be of a
 // format and is not.
-func read(b []byte) (Format, []stream, error) {
+func read(name string, b []byte) (Format, []stream, error) {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(b), []byte("\n"))
 	v, err := rawjson.Parse(bytes.TrimSpace(first))
 	head := err == nil && v.Kind() == rawjson.Object
@@ -49,7 +52,7 @@ func read(b []byte) (Format, []stream, error) {
 		t, err := cast(b)
 		return FormatCast, []stream{{"", t}}, err
 	}
-	if streams := cassette(b); len(streams) > 0 {
+	if streams := cassette(name, b); len(streams) > 0 {
 		return FormatCassette, streams, nil
 	}
 	return FormatJSONL, []stream{{"", stdout(b)}}, nil
@@ -88,12 +91,16 @@ func cast(b []byte) (*transcript.Transcript, error) {
 // printed are the members under which cassettes keep what a program printed.
 var printed = []string{"stdout", "output", "body", "string", "lines", "events"}
 
-// cassette finds streams in one JSON document: texts, or lists of texts or of
-// frames, under members that are named so.
-func cassette(b []byte) []stream {
+// cassette finds streams in one JSON document, or a YAML document that is named
+// so: texts, or lists of texts or of frames, under members that are named so.
+func cassette(name string, b []byte) []stream {
 	var doc any
-	if json.Unmarshal(b, &doc) != nil {
-		return nil // several lines, or no JSON
+	parse := json.Unmarshal
+	if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" {
+		parse = yaml.Unmarshal
+	}
+	if parse(b, &doc) != nil {
+		return nil // several lines, or neither
 	}
 	var out []stream
 	var walk func(place string, v any, depth int)
