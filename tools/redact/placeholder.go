@@ -11,18 +11,19 @@ import (
 // names hands out placeholders. A placeholder is a function of the value: the
 // first kind that a value is met with stays (DESIGN D5).
 type names struct {
-	byValue  nameTable
-	byPath   nameTable
-	kinds    []string
-	last     []uint32        // per kind
-	reserved map[string]bool // placeholders that the raw transcript already holds
+	byValue nameTable
+	byPath  nameTable
+	kinds   []string
+	last    []uint32 // per kind
+	// Placeholders and names of paths that the raw transcript already holds.
+	reserved, reservedPaths map[string]bool
 }
 
 // name is a placeholder: the index of its kind, and its number.
 type name struct{ kind, n uint32 }
 
 func newNames() *names {
-	return &names{kinds: []string{"path"}, last: []uint32{0}, reserved: map[string]bool{}}
+	return &names{kinds: []string{"path"}, last: []uint32{0}, reserved: map[string]bool{}, reservedPaths: map[string]bool{}}
 }
 
 // get returns the placeholder <kind:N> of the value.
@@ -66,10 +67,14 @@ func (n *names) kind(kind string) uint32 {
 }
 
 func (n *names) fresh(kind uint32) name {
+	reserved := n.reserved
+	if kind == 0 {
+		reserved = n.reservedPaths
+	}
 	for {
 		n.last[kind]++
 		p := name{kind, n.last[kind]}
-		if len(n.reserved) == 0 || !n.reserved[n.spell(p)] {
+		if len(reserved) == 0 || !reserved[n.spell(p)] {
 			return p
 		}
 	}
@@ -110,7 +115,7 @@ func (n *names) reserve(s string) {
 			end++
 		}
 		if end > i && (i < 2 || !isAlnum(s[i-2])) {
-			n.reserved[strings.Clone(s[i-1:end])] = true
+			n.reservedPaths[strings.Clone(s[i-1:end])] = true
 		}
 	}
 }

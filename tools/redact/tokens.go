@@ -151,15 +151,18 @@ func hostAt(s string, i int) int {
 	return 0
 }
 
-func hostLabels(name string) bool {
-	labels := strings.Split(name, ".")
-	for _, l := range labels {
-		if l == "" || !isAlnum(l[0]) {
+func hostLabels(host string) bool {
+	last := host
+	for more := true; more; {
+		label, rest, dot := strings.Cut(last, ".")
+		if label == "" || !isAlnum(label[0]) {
 			return false
 		}
+		if more = dot; more {
+			last = rest
+		}
 	}
-	last := labels[len(labels)-1]
-	return len(last) >= 2 && len(last) <= 12 && !strings.ContainsAny(last, "0123456789-") && !isDigit(name[0])
+	return len(last) >= 2 && len(last) <= 12 && !strings.ContainsAny(last, "0123456789-") && !isDigit(host[0])
 }
 
 func isIP(v string) bool {

@@ -40,13 +40,29 @@ func (r *run) wordEdits(s string) []edit {
 				continue
 			}
 		}
-		end, text := r.tokenAt(s[:limit], i)
+		end, text := r.countAt(s[:limit], i)
+		if end == 0 {
+			end, text = r.tokenAt(s[:limit], i)
+		}
 		if text != "" {
 			edits = append(edits, edit{start: i, end: end, text: text})
 		}
 		i = end
 	}
 	return edits
+}
+
+// countAt is tokenAt for a number of up to nine digits between white space, which
+// is nothing but a number, and returns 0 for anything else.
+func (r *run) countAt(s string, i int) (int, string) {
+	end := i
+	for end < len(s) && end < i+10 && isDigit(s[end]) {
+		end++
+	}
+	if end == i || end == i+10 || i > 0 && !isSpace(s[i-1]) || end < len(s) && !isSpace(s[end]) || r.nameAt(s, i) > 0 {
+		return 0, ""
+	}
+	return r.numberAt(s, i, end)
 }
 
 // tokenAt returns the end of the token at i and what replaces it, or "" if it
