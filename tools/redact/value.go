@@ -109,11 +109,14 @@ func (r *run) settle(s string, written bool, depth int) string {
 	out := s
 	for range 8 {
 		edits := r.textEdits(out, written, depth)
-		if len(edits) == 0 {
+		if len(edits) > 0 {
+			out = apply(out, edits)
+		}
+		done := len(edits) == 0
+		r.spare.give(edits)
+		if done {
 			break
 		}
-		out = apply(out, edits)
-		r.spare.give(edits)
 	}
 	return out
 }

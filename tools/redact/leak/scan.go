@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // Finding is a place where something looks like a secret. It never holds the
@@ -208,8 +209,11 @@ func newScan(s *Scanner) *scan {
 	return x
 }
 
+// block scans b, of which kept bytes were scanned before. Its text is b itself and
+// not a copy: nothing of it may be kept when the block is done, since b is then
+// read into again.
 func (x *scan) block(b []byte, kept int) {
-	text := string(b)
+	text := unsafe.String(unsafe.SliceData(b), len(b))
 	x.text = text
 	x.countedTo, x.counted = 0, 0
 	x.budget = 64*len(text) + 1<<20
@@ -221,7 +225,7 @@ func (x *scan) block(b []byte, kept int) {
 func (x *scan) advance(n int) {
 	x.lines += strings.Count(x.text[:n], "\n")
 	x.base += n
-	x.text, x.countedTo, x.counted = x.text[n:], 0, 0
+	x.text, x.countedTo, x.counted = "", 0, 0
 }
 
 func (x *scan) unread(n int) {
