@@ -3,10 +3,14 @@ package redact_test
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -56,6 +60,70 @@ func BenchmarkWhole(b *testing.B) {
 			b.ReportMetric(rate(hashing), "hash-MB/user-s")
 			b.ReportMetric(rate(redacting+shaping+hashing), "MB/user-s")
 		})
+	}
+}
+
+// BenchmarkMemory measures what redaction has in memory at most beside the raw
+// transcript, in bytes for a byte of it: the sanitized transcript, and the rest.
+// What is constant in the length of a run does not show at 100 MB.
+func BenchmarkMemory(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(10)) // to see the heap often
+	_, r := fromRegistry(b)
+	for _, dialect := range longrun.Dialects {
+		for _, megabytes := range []int{10, 100} {
+			b.Run(fmt.Sprintf("%s-%dMB", dialect, megabytes), func(b *testing.B) {
+				raw := linesOf(longrun.Make(dialect, megabytes<<20, 7))
+				n := float64(len(raw.Bytes(transcript.CLIToServer, transcript.Stdout)))
+				for b.Loop() {
+					runtime.GC()
+					before := liveHeap()
+					peak := watchHeap()
+					clean, _, err := r.Redact(raw, redact.Input{Dialect: dialect, Cwd: longrun.Cwd, Home: "/home/user"})
+					if err != nil {
+						b.Fatal(err)
+					}
+					most := max(peak(), before)
+					runtime.GC()
+					result := max(liveHeap(), before) - before
+					b.ReportMetric(float64(most-before)/n, "peak/byte")
+					b.ReportMetric(float64(result)/n, "result/byte")
+					runtime.KeepAlive(clean)
+				}
+				runtime.KeepAlive(raw)
+			})
+		}
+	}
+}
+
+// liveHeap is what the last collection found alive.
+func liveHeap() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+// sentinel is garbage, which a collection finds. It is large enough to be alone.
+type sentinel [64]byte
+
+// watchHeap looks at the live heap after each collection, until the function is
+// called that it returns.
+func watchHeap() func() uint64 {
+	var peak atomic.Uint64
+	var done atomic.Bool
+	var arm func()
+	arm = func() {
+		runtime.SetFinalizer(&sentinel{}, func(*sentinel) {
+			for old, now := peak.Load(), liveHeap(); now > old && !peak.CompareAndSwap(old, now); old = peak.Load() {
+			}
+			if !done.Load() {
+				arm()
+			}
+		})
+	}
+	arm()
+	return func() uint64 {
+		done.Store(true)
+		return peak.Load()
 	}
 }
 
