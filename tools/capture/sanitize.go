@@ -113,12 +113,15 @@ func sanitizeAs(f *contract.Families, r *redact.Redactor, raw *transcript.Transc
 	if err != nil {
 		return sanitized{status: contract.RedactionFailed, why: err.Error()}, nil
 	}
-	if report.Status != contract.RedactionPassed {
+	if report.Status == contract.RedactionFailed {
 		return review(report, reasons(report)), nil
 	}
 	before, err := Read(raw, d, agent)
-	if err != nil { // no answer of a person changes that
+	if err != nil { // no answer of a person changes that, so nobody is asked about the rest
 		return sanitized{status: contract.RedactionFailed, why: "the raw transcript cannot be read: " + err.Error()}, nil
+	}
+	if report.Status != contract.RedactionPassed {
+		return review(report, reasons(report)), nil
 	}
 	after, err := Derive(clean, d, agent)
 	if err != nil {

@@ -204,10 +204,12 @@ func (r *redaction) clean(ctx context.Context, in *input, d *contract.Dialect) (
 	}
 	run := *r.asks
 	run.Run = capture.RunOf(in.transcript, d)
+	var still error // what refuses it with the answers
 	asked := run.Do(ctx, "redact", func(_ context.Context, q *requests.Asker) (err error) {
 		clean, err = sanitize(q)
 		var no *refusal
 		if errors.As(err, &no) { // a step that comes to its end settles its answers
+			still = no
 			return nil
 		}
 		return err
@@ -217,7 +219,7 @@ func (r *redaction) clean(ctx context.Context, in *input, d *contract.Dialect) (
 	case asked == nil && clean != nil:
 		return clean, nil
 	case asked == nil:
-		return sanitize(nil) // says why
+		return nil, still
 	case no == nil:
 		return clean, asked
 	case errors.As(asked, &suspended):
