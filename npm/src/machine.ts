@@ -13,6 +13,9 @@ export const CONTRACT_VERSION = 1;
 /** The exit status of a program whose own installation is damaged. */
 export const EXIT_INSTALLATION = 78;
 
+/** Why a request is refused. The set is closed: another kind is another version of the contract. */
+const ERROR_KINDS: ReadonlySet<unknown> = new Set(["not_found", "invalid_input", "conflict", "unavailable", "internal"]);
+
 /** The most that one call may answer, in bytes. */
 const MAX_STDOUT = 256 * 1024 * 1024;
 
@@ -180,12 +183,13 @@ function dataOf(path: string, answer: Answer): unknown {
   }
   if (!isObject(e) || !Number.isInteger(e.contract_version)) throw new TransportError(path, nothing);
   if (e.contract_version !== CONTRACT_VERSION) throw new ContractVersionError(e.contract_version as number);
-  if (e.ok === true && e.error === null && "data" in e) return e.data; // a valid envelope wins over the exit status
-  const error = e.error;
-  if (e.ok === false && e.data === null && isObject(error) && typeof error.kind === "string" && typeof error.message === "string") {
-    throw new RefusedError(error.kind, error.message, error.detail ?? null);
+  const data = e.data ?? null; // a producer may leave a null out
+  const error = e.error ?? null;
+  if (e.ok === true && error === null && data !== null) return data; // a valid envelope wins over the exit status
+  if (e.ok === false && data === null && isObject(error) && ERROR_KINDS.has(error.kind) && typeof error.message === "string") {
+    throw new RefusedError(error.kind as string, error.message, error.detail ?? null);
   }
-  throw new TransportError(path, "its envelope says both or neither of success and refusal");
+  throw new TransportError(path, "its envelope says both or neither of success and refusal, or refuses without a known reason");
 }
 
 function isObject(v: unknown): v is Record<string, unknown> {

@@ -43,6 +43,9 @@ for (const [name, body, want] of [
   ["something else at exit 0", "echo hello", c.TransportError],
   ["two objects", `echo '${ok}${ok}'`, c.TransportError],
   ["success and refusal at once", `echo '${refusal.replace('"ok":false', '"ok":true')}'`, c.TransportError],
+  ["neither success nor refusal", `echo '${envelope(null)}'`, c.TransportError],
+  ["a kind of refusal outside the closed set", `echo '${refusal.replace("conflict", "odd")}'`, c.TransportError],
+  ["no error member", `echo '{"ok":true,"contract_version":1,"data":{"n":5,"log":{"available":false,"value":null,"reason_code":"unreadable","detail":null}}}'`],
   ["another version whose data would not decode", `echo '{"ok":"yes","contract_version":2}'`, c.ContractVersionError],
 ]) {
   test(name, async () => {

@@ -64,7 +64,7 @@ func TestToolsEqualCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tested := map[string]bool{"capture": true, "compatibility": true} // they run programs; see the scripts
+	tested := map[string]bool{"compatibility": true} // it runs programs; see the scripts
 	for _, c := range []struct {
 		tool    string
 		input   map[string]any
@@ -78,6 +78,16 @@ func TestToolsEqualCommands(t *testing.T) {
 		{"explain_code", map[string]any{"code": "frobnicate"}, []string{"explain", "frobnicate"}},
 		{"health", nil, []string{"health"}},
 		{"review_list", nil, []string{"review", "list"}},
+		{"plan", map[string]any{"agents": []string{"codex"}}, []string{"plan", "codex"}},
+		{"error_cases", map[string]any{"disagree": true}, []string{"errors", "--disagree"}},
+		{"evidence_show", map[string]any{"observation": "none"}, []string{"evidence", "show", "none"}},
+		{"bisect", map[string]any{"agent": "codx"}, []string{"bisect", "codx", "--detach"}},
+		{"discover", map[string]any{"agents": []string{"codx"}}, []string{"discover", "codx", "--detach"}},
+		{"campaign", map[string]any{"agents": []string{"codx"}}, []string{"campaign", "codx", "--detach"}},
+		{"replay_run", map[string]any{"kind": "none"}, []string{"replay", "--run", "--all", "--kind", "none", "--detach"}},
+		{"capture", map[string]any{"agents": []string{"codx"}}, []string{"capture", "codx", "--detach"}},
+		{"job_logs", map[string]any{"run_id": none}, []string{"job", "logs", none}},
+		{"job_prune", map[string]any{"older_than": "1h", "dry_run": true}, []string{"job", "prune", "--older-than", "1h", "--dry-run"}},
 		{"job_list", map[string]any{"limit": 3, "status": "running"}, []string{"job", "list", "--limit", "3", "--status", "running"}},
 		{"job_status", map[string]any{"run_id": none}, []string{"job", "status", none}},
 		{"job_output", map[string]any{"run_id": none, "tail_chars": 5}, []string{"job", "output", none, "--tail-chars", "5"}},
@@ -98,6 +108,9 @@ func TestToolsEqualCommands(t *testing.T) {
 		}
 		if wantErr == nil && !reflect.DeepEqual(r.StructuredContent, want) {
 			t.Errorf("%s: it answers something else than %v", c.tool, c.command)
+		}
+		if text, err := json.Marshal(wantErr); wantErr != nil && (err != nil || r.Content[0].(*sdk.TextContent).Text != string(text)) {
+			t.Errorf("%s: it refuses as %v, the command as %s", c.tool, r.Content, text)
 		}
 	}
 	for _, tool := range tools.Tools {

@@ -24,9 +24,9 @@ type Caller interface {
 func Server(version string, call Caller, global ...string) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "agent-contracts", Title: "Agent CLI contracts", Version: version}, nil)
 	for _, v := range verbs {
-		no := false
+		destroys, no := v.effect == ends, false
 		tool := &sdk.Tool{Name: v.name, Description: v.about, InputSchema: v.schema(),
-			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !v.changes, DestructiveHint: &no, OpenWorldHint: &no}}
+			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: v.effect == reads, DestructiveHint: &destroys, OpenWorldHint: &no}}
 		s.AddTool(tool, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			args, err := v.args(r.Params.Arguments)
 			if err != nil {
