@@ -19,6 +19,7 @@ type fake struct {
 	runs       []*fakeRun
 	obstructed bool
 	reads      int
+	cut        bool // the end of the console is asked for
 }
 
 type fakeRun struct {
@@ -126,6 +127,7 @@ func (f *fake) handle(args []string, c Call) (data, refusal object, took time.Du
 		data, refusal = f.submit(args)
 	case "status", "output", "kill":
 		r := f.find(args[1])
+		f.cut = args[0] == "output" && args[2] == "1"
 		if r == nil {
 			return nil, f.missing(), 0
 		}
@@ -192,6 +194,9 @@ func (f *fake) submit(args []string) (data, refusal object) {
 	d := object{"run_id": r.id, "pid": r.pid, "status": "running", "terminal": false, "outcome": nil, "log": "/fake/" + r.id}
 	if kind == "slow" && f.is("D5.1") {
 		d["log"] = "console.log"
+	}
+	if kind == "slow" && f.is("D5.9") {
+		delete(d, "outcome")
 	}
 	if kind == "slow" && f.is("D5.2") {
 		d["result"] = object{}
@@ -269,7 +274,10 @@ func (f *fake) status(r *fakeRun) (data, refusal object) {
 
 func (f *fake) output(r *fakeRun) (data, refusal object) {
 	console := f.wrap("text")
-	console["truncated"] = false
+	console["truncated"] = f.cut && !f.is("D7.6")
+	if f.cut {
+		console["value"] = "t"
+	}
 	if f.obstructed {
 		console["available"], console["value"], console["reason_code"] = false, nil, "unreadable"
 		if f.is("D7.5") {
@@ -281,6 +289,10 @@ func (f *fake) output(r *fakeRun) (data, refusal object) {
 	}
 	d := f.lifecycle(r)
 	d["console"], d["artifacts"], d["manifest"] = console, f.wrap([]any{}), f.wrap(object{})
+	if f.is("D9.5") && r.kind == "notify" {
+		f.reads++
+		d["artifacts"] = f.wrap(f.reads)
+	}
 	for id, name := range map[string]string{"D7.1": "console", "D7.2": "artifacts", "D7.3": "manifest"} {
 		if f.is(id) {
 			delete(d[name].(object), "detail")
@@ -293,6 +305,9 @@ func (f *fake) kill(r *fakeRun) (data, refusal object) {
 	ended := f.lifecycle(r)["terminal"] == true
 	if ended && f.is("D6.5") {
 		return nil, f.refuse("conflict", "it has ended")
+	}
+	if ended && f.is("D6.10") {
+		r.kind = "fails"
 	}
 	if !ended && !f.is("D6.4") {
 		r.killed = true
@@ -308,6 +323,9 @@ func (f *fake) list(args []string) object {
 	jobs := []any{}
 	for _, r := range f.runs {
 		d := f.lifecycle(r)
+		if f.is("D6.11") {
+			delete(d, "terminal")
+		}
 		if len(args) == 1 || d["status"] == args[1] || f.is("D6.9") {
 			jobs = append(jobs, d)
 		}

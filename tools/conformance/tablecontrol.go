@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 )
 
 // controlTable is D6: one authority, and liveness beside it.
@@ -107,6 +108,27 @@ func controlTable() []Requirement {
 			}
 			return err
 		}},
+		{"D6.10", "Killing what has ended leaves its end as it was.", "D6, kill; liveness", []need{needEnds, needStatus, needWait, needKill}, func(b *bench) error {
+			s, id, err := b.ended(b.profile.SubmitEnds)
+			if err != nil {
+				return err
+			}
+			b.run(fill(b.profile.Kill, map[string]string{"run_id": id})) // what it answers is another requirement
+			again, err := b.status(id)
+			if err == nil && (s["status"] != again["status"] || s["outcome"] != again["outcome"]) {
+				err = fmt.Errorf("it ended as %v, %v and is %v, %v after a kill", s["status"], s["outcome"], again["status"], again["outcome"])
+			}
+			return err
+		}},
+		{"D6.11", "Every row of a list carries status, terminal and outcome.", "D4, every status-bearing response", list, func(b *bench) error {
+			entries, _, err := b.twoRuns(10)
+			for _, e := range entries {
+				if err == nil {
+					err = has(e, "status", "terminal", "outcome")
+				}
+			}
+			return err
+		}},
 		{"D9.1", "The terminal status is recorded before the notice is sent.", "D9", []need{needNotify, needStatus}, func(b *bench) error {
 			s, err := b.notified("touch ")
 			if err == nil && s["terminal"] != true {
@@ -131,6 +153,28 @@ func controlTable() []Requirement {
 			}
 			if v, ok := w["value"].(object); !ok || v["attempted"] != false {
 				return fmt.Errorf("notification is %v", w["value"])
+			}
+			return nil
+		}},
+		{"D9.5", "The artifacts are there before the notice is sent.", "D9, artifacts", []need{needNotify, needStatus, needWait, needOutput}, func(b *bench) error {
+			s, err := b.notified("touch ")
+			if err != nil {
+				return err
+			}
+			id, _ := s["run_id"].(string)
+			var seen [2]any
+			for i := range seen {
+				o, err := b.data(b.profile.Output, map[string]string{"run_id": id, "tail": "1"})
+				if err != nil {
+					return err
+				}
+				seen[i], _ = o["artifacts"].(object)
+				if _, err := b.settle(id); err != nil {
+					return err
+				}
+			}
+			if !reflect.DeepEqual(seen[0], seen[1]) {
+				return fmt.Errorf("they were %v at the notice and are %v", seen[0], seen[1])
 			}
 			return nil
 		}},

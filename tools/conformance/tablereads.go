@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // availabilityTable is D7: absence and failure never look alike.
@@ -52,6 +53,30 @@ func availabilityTable() []Requirement {
 			w, _ := o["console"].(object)
 			if w == nil || w["available"] != false || w["value"] != nil || w["reason_code"] == nil {
 				return fmt.Errorf("an unreadable console is %v", w)
+			}
+			return nil
+		}},
+		{"D7.6", "A console that is cut is no longer than was asked for, and says so.", "D7, truncated; D6, output", needs, func(b *bench) error {
+			_, id, err := b.ended(b.profile.SubmitEnds)
+			if err != nil {
+				return err
+			}
+			var whole string
+			for _, tail := range []string{"10000", "1"} {
+				o, err := b.data(b.profile.Output, map[string]string{"run_id": id, "tail": tail})
+				if err != nil {
+					return err
+				}
+				w, _ := o["console"].(object)
+				text, ok := w["value"].(string)
+				switch {
+				case !ok:
+					return nil // what that must look like is another requirement
+				case tail != "1":
+					whole = text
+				case utf8.RuneCountInString(text) > 1 || text != whole && w["truncated"] == false:
+					return fmt.Errorf("of %d characters one was asked for: there are %d, truncated %v", utf8.RuneCountInString(whole), utf8.RuneCountInString(text), w["truncated"])
+				}
 			}
 			return nil
 		}},

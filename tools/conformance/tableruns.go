@@ -192,6 +192,13 @@ func submitTable() []Requirement {
 			}
 			return err
 		}},
+		{"D5.9", "The answer to a submission carries status, terminal and outcome.", "D5; D4, every status-bearing response", slow, func(b *bench) error {
+			d, _, err := b.submit(b.profile.SubmitSlow, nil)
+			if err != nil {
+				return err
+			}
+			return has(d, "status", "terminal", "outcome")
+		}},
 	}
 }
 
