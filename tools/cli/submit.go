@@ -125,8 +125,11 @@ Exit codes: 0 published, or there already; 1 refused; 2 usage; 5 waits for an an
 				return a.printJSON(out)
 			}
 			a.recorded(out.Observation, out.IsNew)
-			if out.Reproduction != "" {
+			switch {
+			case out.Reproduction != "":
 				a.talk("it reproduces another observation: %s", out.Reproduction)
+			case who.Handle != "":
+				a.talk("no reproduction is recorded: this registry has no other observation of the same run with its shape")
 			}
 			_, err = fmt.Fprintln(a.env.Stdout, out.Observation)
 			return err
