@@ -69,9 +69,11 @@ func comparePointers(a, b string) int {
 	})
 }
 
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // pointerTo appends one member name or index to a pointer.
 func pointerTo(pointer, member string) string {
-	return pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(member)
+	return pointer + "/" + pointerEscapes.Replace(member)
 }
 
 // printable escapes what a terminal or a log reader could take for more than text.

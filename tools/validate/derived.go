@@ -26,12 +26,12 @@ func (v *validation) derived(f string, o *contract.Observation) error {
 		v.report("OBS-DERIVED", f, "/extensions/fixture", "the fixture cannot be read again: %v", err)
 		return nil
 	}
+	v.note(func() { v.named[o.ParserReplay.Golden], v.named[x.ReferenceGolden] = true, true })
 	from := fixtureKey{x.Fixture, x.Dialect, o.Agent}
 	for _, g := range []golden{
 		{"OBS-DERIVED", f, "/parser_replay/golden", capture.AdapterOpenDesign, o.ParserReplay.Golden, from},
 		{"OBS-DERIVED", f, "/extensions/reference_golden", capture.AdapterReference, x.ReferenceGolden, from},
 	} {
-		v.note(func() { v.named[g.place] = true })
 		if err := v.golden(g, d.Goldens[g.adapter]); err != nil {
 			return err
 		}
