@@ -201,6 +201,11 @@ func (c *crossChecker) recordPlace(root, agent, version string, p Platform, at, 
 	if agent == "" || version == "" || p == "" || at == "" {
 		return // the schema says what is missing
 	}
+	if at[len(at)-1] == 'Z' && c.place == root+"/"+agent+"/"+version+"/"+string(p)+"/"+strings.ReplaceAll(at, ":", "")+"."+name && isPlace(c.place) {
+		if _, err := time.Parse(time.RFC3339, at); err == nil {
+			return // as this program writes it
+		}
+	}
 	folder := path.Join(root, agent, version, string(p))
 	base, found := strings.CutSuffix(path.Base(c.place), "."+name)
 	if path.Dir(c.place) != folder || !found {

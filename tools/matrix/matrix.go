@@ -55,7 +55,9 @@ func Load(reg *store.Registry) (*Records, error) {
 func LoadAround(reg *store.Registry, obs []store.Observed, statements []store.Stated) (*Records, error) {
 	r := &Records{Agents: &contract.AgentsFile{}, Observations: obs, Statements: statements}
 	for i := range obs { // whoever read them may have filled in the specification's default, or not
-		obs[i].ParserReplay.Status = cmp.Or(obs[i].ParserReplay.Status, contract.ReplayNotRun)
+		if status := &obs[i].ParserReplay.Status; *status == "" {
+			*status = contract.ReplayNotRun
+		}
 	}
 	if err := reg.ReadJSON(store.AgentsFile, r.Agents); err != nil {
 		return nil, err

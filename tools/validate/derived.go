@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -130,25 +131,35 @@ func mapKeys[V any](m map[string]V) func(func(string) bool) {
 	}
 }
 
-// whole applies the rules about the registry as a whole.
+// whole applies the rules about the registry as a whole, which do not know of
+// each other.
 func (v *validation) whole() error {
 	obs := v.res.observations()
-	if err := v.shapes(obs); err != nil {
-		return err
-	}
-	v.orphans()
-	for _, o := range obs {
-		if !v.pinned[o.Path] {
-			v.report("OBS-EVIDENCE", o.Path, "", "no evidence record pins this observation")
+	var rules sync.WaitGroup
+	var matrixDiffers bool
+	var want []byte
+	var err, errMatrix error
+	rules.Go(func() { want, matrixDiffers, errMatrix = v.matrix(obs) })
+	rules.Go(func() { err = v.shapes(obs) })
+	rules.Go(func() {
+		v.orphans()
+		for i := range obs {
+			if !v.pinned[obs[i].Path] {
+				v.report("OBS-EVIDENCE", obs[i].Path, "", "no evidence record pins this observation")
+			}
 		}
+		v.uncased(obs)
+		v.uncasedSources()
+		v.coverage(obs)
+	})
+	rules.Wait()
+	if err != nil || contract.HasErrors(v.result.Problems) {
+		return err // the matrix of broken records says nothing
 	}
-	v.uncased(obs)
-	v.uncasedSources()
-	v.coverage(obs)
-	if contract.HasErrors(v.result.Problems) {
-		return nil // the matrix of broken records says nothing
+	if errMatrix != nil || !matrixDiffers {
+		return errMatrix
 	}
-	return v.matrix(obs)
+	return v.otherMatrix(want)
 }
 
 // shapes compares each observed shape with what its fixture and observations
@@ -255,15 +266,18 @@ func (v *validation) coverage(obs []store.Observed) {
 	}
 }
 
-func (v *validation) matrix(obs []store.Observed) error {
+// matrix returns the matrix that the records give, and whether the committed one
+// differs.
+func (v *validation) matrix(obs []store.Observed) (want []byte, differs bool, err error) {
 	records, err := matrix.LoadAround(v.reg, obs, store.NotBeside(v.stated, obs))
 	if err != nil {
-		return err
+		return nil, false, err
 	}
 	want, same, err := records.Check(v.reg)
-	if err != nil || same {
-		return err
-	}
+	return want, !same, err
+}
+
+func (v *validation) otherMatrix(want []byte) (err error) {
 	var have []byte
 	if v.reg.Exists(matrix.Path) {
 		if have, err = v.reg.ReadFile(matrix.Path); err != nil {

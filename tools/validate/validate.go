@@ -34,8 +34,11 @@ func (r *Result) OK() bool { return !contract.HasErrors(r.Problems) }
 // Run validates the whole registry, or only the files below the given places.
 func Run(reg *store.Registry, places []string) (*Result, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	v := &validation{reg: reg, res: newResolver(reg), result: &Result{Problems: []contract.Problem{}, Checked: map[string]int{}}}
-	if err := v.list(places); err != nil {
+	v := &validation{reg: reg, result: &Result{Problems: []contract.Problem{}, Checked: map[string]int{}}}
+	resolved := make(chan *resolver, 1)
+	go func() { resolved <- newResolver(reg) }()
+	err := v.list(places)
+	if v.res = <-resolved; err != nil {
 		return nil, err
 	}
 	for _, f := range v.files {
