@@ -46,8 +46,8 @@ func FuzzKimiSession(f *testing.F) {
 			raw.Records = append(raw.Records, transcript.Record{Dir: transcript.CLIToFile, Stream: transcript.Session, Data: line})
 		}
 		clean, rep, err := r.Redact(raw, redact.Input{Dialect: d.ID, Hermetic: true, ScenarioTexts: []string{"It has a name"}})
-		if err != nil || len(rep.UnknownWords) > 0 || len(rep.Unsure) > 0 {
-			t.Fatalf("a person must look: %v, %q, %q", err, rep.UnknownWords, rep.Unsure)
+		if err != nil || len(rep.Unsure) > 0 {
+			t.Fatalf("a person must look: %v, %q", err, rep.Unsure)
 		}
 		if rep.Status == contract.RedactionPassed {
 			if err := clean.WriteSanitized(new(bytes.Buffer)); err != nil {
