@@ -5,10 +5,11 @@ import { parseArgs } from "node:util";
 import { classify } from "./compact.js";
 import { compareShapes, spellSignal } from "./compare.js";
 import { supportedShapes } from "./contracts.js";
-import { verifyManifest, type ManifestOptions } from "./manifest.js";
+import { KeyError, verifyManifest, type ManifestOptions } from "./manifest.js";
 import type { SupportedShape } from "./records.js";
 import { Registry } from "./registry.js";
 import { replayThrough } from "./replay.js";
+import type { Platform } from "./schemas/agent-cli-compatibility.js";
 import type { Families } from "./schemas/families.js";
 import type { Shape } from "./schemas/shape.js";
 import { verifyRecords } from "./verify.js";
@@ -30,10 +31,14 @@ class UsageError extends Error {}
 const say = (line: string) => process.stdout.write(line + "\n");
 const talk = (line: string) => process.stderr.write(line + "\n");
 
-const platform = () => ({ darwin: "darwin", linux: "linux", win32: "win32" })[process.platform as string] + "-" + process.arch;
+const platforms: readonly Platform[] = ["darwin-arm64", "darwin-x64", "linux-x64", "linux-arm64", "win32-x64", "unknown"];
+
+/** This machine's platform: unknown for one that the registry has no word for. */
+const platform = (): Platform => platforms.find((p) => p === `${process.platform}-${process.arch}`) ?? "unknown";
 
 function canIUse(agent: string | undefined, version: string | undefined, on: string, json: boolean): number {
   if (agent === undefined || version === undefined) throw new UsageError("can-i-use wants AGENT VERSION");
+  if (!platforms.includes(on as Platform)) throw new UsageError(`there is no platform ${JSON.stringify(on)}: give one of ${platforms.join(", ")}`);
   const c = classify(agent, version, on);
   if (json) say(JSON.stringify(c));
   else say(`${c.answer.replace("_", " ")}: ${agent} ${version} on ${on} is ${c.status} (${c.policy.allow_run}, ${c.policy.user_action})`);
@@ -114,6 +119,11 @@ function verify(options: ManifestOptions, json: boolean): number {
   return problems.length === 0 ? 0 : 1;
 }
 
+function sequence(word: string): number {
+  if (!/^[0-9]{1,15}$/.test(word)) throw new UsageError("--min-sequence is no number: " + JSON.stringify(word));
+  return Number(word);
+}
+
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -140,7 +150,7 @@ async function main(): Promise<number> {
     case "replay":
       return replay(a, values.adapter, values.json);
     case "verify":
-      return verify({ keys: values.key ?? [], minSequence: Number(values["min-sequence"] ?? 0) }, values.json);
+      return verify({ keys: values.key ?? [], minSequence: sequence(values["min-sequence"] ?? "0") }, values.json);
   }
   throw new UsageError(`unknown command ${JSON.stringify(command)}`);
 }
@@ -148,7 +158,7 @@ async function main(): Promise<number> {
 main().then(
   (code) => (process.exitCode = code),
   (e: unknown) => {
-    const known = e instanceof UsageError || (e as { code?: string }).code?.startsWith("ERR_PARSE_ARGS") === true;
+    const known = e instanceof UsageError || e instanceof KeyError || (e as { code?: string }).code?.startsWith("ERR_PARSE_ARGS") === true;
     talk(`error: ${e instanceof Error ? e.message : String(e)}${known ? "\nhint: see agent-cli-contracts --help" : ""}`);
     process.exitCode = known ? 2 : e instanceof CannotKnowError ? 3 : 70;
   },

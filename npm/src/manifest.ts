@@ -66,11 +66,14 @@ function signature(line: string): Manifest["signatures"] {
   return [{ name: m[1] ?? "", hash: bytes.subarray(0, 4).toString("hex"), signature: bytes.subarray(4) }];
 }
 
+/** A text is no verifier key. */
+export class KeyError extends TypeError {}
+
 /** Whether a key signed a manifest. */
 export function signedBy(manifest: Manifest, key: string): boolean {
   const m = /^([^+\s]+)\+([0-9a-f]{8})\+(.+)$/.exec(key);
   const bytes = Buffer.from(m?.[3] ?? "", "base64");
-  if (m === null || bytes.length !== 33 || bytes[0] !== 1) throw new TypeError("a verifier key has the form NAME+HASH+BASE64, with an Ed25519 key");
+  if (m === null || bytes.length !== 33 || bytes[0] !== 1) throw new KeyError("a verifier key has the form NAME+HASH+BASE64, with an Ed25519 key");
   const hash = crypto().createHash("sha256").update(`${m[1]}\n`).update(bytes).digest("hex").slice(0, 8);
   if (hash !== m[2]) throw new TypeError("the verifier key's hash is not its own");
   // The fixed head of an Ed25519 key in DER.
@@ -92,7 +95,8 @@ export function verifyManifest(options: ManifestOptions = {}): ManifestCheck {
   out.sequence = manifest.sequence;
   out.signedBy = (options.keys ?? []).filter((k) => signedBy(manifest, k)).map((k) => k.split("+")[0] ?? "");
   if ((options.keys ?? []).length > 0 && out.signedBy.length === 0) find(MANIFEST, "none of the given keys signed it");
-  if (manifest.sequence < (options.minSequence ?? 0)) find(MANIFEST, `a rollback: its sequence ${manifest.sequence} is lower than ${options.minSequence}, which was seen`);
+  // What is no number refuses everything: the check is not to go away unseen.
+  if (!(manifest.sequence >= (options.minSequence ?? 0))) find(MANIFEST, `a rollback: its sequence ${manifest.sequence} is lower than ${options.minSequence}, which was seen`);
   for (const [place, want] of manifest.files) {
     out.files++;
     const at = join(root, place);

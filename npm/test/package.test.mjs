@@ -1,7 +1,7 @@
 // The package as its users meet it: module systems, types, bundlers, versions of
 // records, a child whose host does something else.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -169,11 +169,22 @@ test("the manifest of Go is read, its signature checked, and a rollback refused"
     for (const [name, text] of [["manifest.txt", note], ["a.txt", "a\n"], ["b.txt", "b\n"]]) writeFileSync(join(dir, name), text);
     assert.deepEqual(verifyManifest({ root: dir, keys: [other, key], minSequence: 42 }).problems, []);
     assert.match(verifyManifest({ root: dir, minSequence: 43 }).problems[0].problem, /rollback/);
+    assert.throws(() => verifyManifest({ root: dir, keys: ["x+00000000+AAAA"] }), /a verifier key has the form/);
+    assert.match(verifyManifest({ root: dir, minSequence: NaN }).problems[0].problem, /rollback/, "what is no number refuses everything");
     assert.match(verifyManifest({ root: dir, keys: [other] }).problems[0].problem, /signed/);
     writeFileSync(join(dir, "b.txt"), "c\n");
     writeFileSync(join(dir, "c.txt"), "");
     assert.deepEqual(verifyManifest({ root: dir }).problems.map((p) => p.place), ["b.txt", "c.txt"]);
   } finally {
     rmSync(dir, { recursive: true });
+  }
+});
+
+test("what is misspelled on the command line is a usage error, and no check that passes", () => {
+  const cli = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
+  for (const args of [["verify", "--min-sequence", "abc"], ["verify", "--min-sequence", ""], ["verify", "--min-sequence=-1"], ["can-i-use", "codex", "0.144.0", "--platform", "beos"]]) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], { encoding: "utf8" });
+    assert.deepEqual([status, stdout], [2, ""], args.join(" "));
+    assert.match(stderr, /^error: /);
   }
 });

@@ -40,3 +40,13 @@ func TestManHasEveryCommand(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be added to a registry is the fault of who asked, not ours.
+func TestInitRefuses(t *testing.T) {
+	for _, args := range [][]string{{"--agent", "../x"}, {"--agent", "codex"}, {"--probe", "A b"}, {"--probe", "chat-text-success"}, {"--family", "json/v9"}, {"--maintainer", "=key"}} {
+		env := testEnv(t, "", append([]string{"init", filepath.Join(t.TempDir(), "own")}, args...)...)
+		if code := Main(t.Context(), env); code != ExitUsage {
+			t.Errorf("%q: exit code %d, %s", args, code, env.Stderr)
+		}
+	}
+}

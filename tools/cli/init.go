@@ -81,6 +81,10 @@ func (a *app) init(f *initFlags, dir string) error {
 	if errors.As(err, &exists) {
 		return &Exit{Code: ExitUsage, Err: err, Hint: "choose another name, or change it where it is"}
 	}
+	var input *scaffold.InputError
+	if errors.As(err, &input) {
+		return &Exit{Code: ExitUsage, Err: err}
+	}
 	if err != nil {
 		return err
 	}

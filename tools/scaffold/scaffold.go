@@ -5,7 +5,6 @@ package scaffold
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,6 +34,12 @@ type Agent struct {
 
 // ExistsError says that something of that name is there already.
 type ExistsError struct{ What string }
+
+// InputError says that what was asked for cannot be added.
+type InputError struct{ Text string }
+
+// Error implements error.
+func (e *InputError) Error() string { return e.Text }
 
 // Error implements error.
 func (e *ExistsError) Error() string { return e.What + " is there already" }
@@ -71,7 +76,7 @@ func Registry(dir string, from *store.Registry) (*store.Registry, error) {
 // which is otherwise left byte for byte.
 func AddAgent(reg *store.Registry, a Agent) error {
 	if !idPattern.Get().MatchString(a.ID) {
-		return fmt.Errorf("%.80q is no id of an agent: want lower-case words joined by -", a.ID)
+		return &InputError{fmt.Sprintf("%.80q is no id of an agent: want lower-case words joined by -", a.ID)}
 	}
 	old, err := reg.ReadFile(store.AgentsFile)
 	if err != nil {
@@ -98,7 +103,7 @@ func AddAgent(reg *store.Registry, a Agent) error {
 	}
 	end := bytes.LastIndex(old, []byte("\n  ]"))
 	if end < 0 {
-		return errors.New(store.AgentsFile + " is not laid out as this program lays it out; add the agent by hand")
+		return &InputError{store.AgentsFile + " is not laid out as this program lays it out; add the agent by hand"}
 	}
 	changed := append(append(append([]byte{}, old[:end]...), ",\n    "...), append(b, old[end:]...)...)
 	if len(file.Agents) == 0 {
@@ -142,7 +147,7 @@ func AddMaintainer(reg *store.Registry, handle, recipient string) error {
 // appears all at once.
 func AddProbe(reg *store.Registry, id string) error {
 	if !idPattern.Get().MatchString(id) {
-		return fmt.Errorf("%.80q is no id of a probe: want lower-case words joined by -", id)
+		return &InputError{fmt.Sprintf("%.80q is no id of a probe: want lower-case words joined by -", id)}
 	}
 	to := filepath.Join(reg.Dir(), "probes", id)
 	if _, err := os.Stat(to); err == nil {
@@ -153,7 +158,7 @@ func AddProbe(reg *store.Registry, id string) error {
 		return err
 	}
 	if len(files) == 0 {
-		return fmt.Errorf("the registry has no probe %s to start from", Template)
+		return &InputError{"the registry has no probe " + Template + " to start from"}
 	}
 	tmp, err := os.MkdirTemp(reg.Dir(), ".new-")
 	if err != nil {
