@@ -42,7 +42,7 @@ func (s *Store) notify(dir string, r *Record, end *End) {
 	err = publish(dir, claimFile, claim{s.sys.incarnation(os.Getpid())})
 	unlock()
 	if err == nil {
-		s.deliver(dir, r, end)
+		s.deliver(dir, r, end, end.By)
 	}
 }
 
@@ -63,7 +63,7 @@ func (s *Store) notifyAgain(dir string, r *Record, end *End) {
 	err = publish(dir, claimFile, claim{s.sys.incarnation(os.Getpid())})
 	unlock()
 	if err == nil {
-		s.deliver(dir, r, end)
+		s.deliver(dir, r, end, byReaper)
 	}
 }
 
@@ -79,8 +79,8 @@ func (s *Store) abandoned(dir string, r *Record) bool {
 	return s.sys.find(r.Process) == Gone
 }
 
-func (s *Store) deliver(dir string, r *Record, end *End) {
-	now, by := s.now(), end.By
+func (s *Store) deliver(dir string, r *Record, end *End, by string) {
+	now := s.now()
 	d := Delivery{Attempted: true, At: &now, By: &by}
 	b, err := json.Marshal(notice{r.RunID, r.Kind, end.Status, true, end.Outcome, end.ReasonCode})
 	if err == nil {

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -164,5 +165,36 @@ func TestLastProgressIsKept(t *testing.T) {
 	run.flush()
 	if p := value[Progress](run.dir, progressFile); !p.Available || p.Value.What != "third" {
 		t.Errorf("at the end it is %+v", p)
+	}
+}
+
+// Whoever claimed a delivery and is gone without a word leaves it to the next
+// reader, which says that it was not the run.
+func TestAbandonedNoticeIsDelivered(t *testing.T) {
+	s := Open(t.TempDir(), gone())
+	notices := filepath.Join(t.TempDir(), "notices")
+	recorded(t, s, idA, func(r *Record) {
+		startedAs(1, 7)(r)
+		r.Dir, r.Notify = t.TempDir(), "echo told >> '"+notices+"'"
+	})
+	dir := filepath.Join(s.dir, idA)
+	end, err := newEnd(StatusCompleted, "", byRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.finish(dir, 1, end); err != nil {
+		t.Fatal(err)
+	}
+	if err := publish(dir, claimFile, claim{&Incarnation{here, 3, 7}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		job, err := s.Status(idA)
+		if err != nil || !job.Notification.Available || !job.Notification.Value.Delivered || *job.Notification.Value.By != byReaper {
+			t.Fatalf("%+v %v", job, err)
+		}
+	}
+	if b, err := os.ReadFile(notices); err != nil || string(b) != "told\n" {
+		t.Errorf("notices %q %v", b, err)
 	}
 }

@@ -149,3 +149,12 @@ func TestAwaitGivesUp(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A wait that says nothing of a run is no answer, and not asked for ever.
+func TestAwaitNeedsEachRun(t *testing.T) {
+	c := connect(t, `echo '{"ok":true,"contract_version":1,"error":null,"data":{"entries":[],"pending":[],"stopped_without_end":[],"unresolved_spawn":[]}}'`)
+	var malformed *machine.MalformedError
+	if _, err := c.Await(context.Background(), []string{"a"}, machine.Policy{Attempts: 2}); !errors.As(err, &malformed) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -91,9 +91,14 @@ func (c *Client) Await(ctx context.Context, ids []string, p Policy) ([]Resolutio
 		for _, e := range w.Entries {
 			known[e.RunID] = Resolution{Seen: e, Abandoned: attempt >= p.Attempts && slices.Contains(unresolved, e.RunID)}
 		}
+		for _, id := range open {
+			if _, found := known[id]; !found { // asking again would never end
+				return nil, &MalformedError{fmt.Sprintf("the wait has no entry for %q", id)}
+			}
+		}
 		open = slices.DeleteFunc(open, func(id string) bool {
-			r, found := known[id]
-			return found && (r.Terminal || r.Error != nil || r.Abandoned || p.Leave != nil && p.Leave(&r.Seen))
+			r := known[id]
+			return r.Terminal || r.Error != nil || r.Abandoned || p.Leave != nil && p.Leave(&r.Seen)
 		})
 		if len(unresolved) == 0 {
 			continue // the window itself was the pause
