@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"strconv"
 	"strings"
@@ -285,6 +287,10 @@ Exit codes: 0; 2 usage, or there is no such job.`,
 				return err
 			}
 			log, err := s.Log(args[0])
+			if a.machine == nil && errors.Is(err, fs.ErrNotExist) {
+				a.talk("the job has not come to print anything")
+				return nil
+			}
 			if err != nil {
 				return jobError(err)
 			}

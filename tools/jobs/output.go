@@ -68,17 +68,18 @@ func (s *Store) Output(id string, tailChars int) (*Output, error) {
 	return out, nil
 }
 
-// Log returns the whole console of a run.
+// Log returns the whole console of a run. One that was not written yet is
+// fs.ErrNotExist, which is not an empty one.
 func (s *Store) Log(id string) (io.ReadCloser, error) {
 	dir, err := s.run(id)
 	if err != nil {
 		return nil, err
 	}
 	f, err := os.Open(filepath.Join(dir, consoleFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return io.NopCloser(bytes.NewReader(nil)), nil
+	if err != nil {
+		return nil, &BrokenError{id, consoleFile, err}
 	}
-	return f, err
+	return f, nil
 }
 
 // console reads the last chars characters of a log without reading the rest.

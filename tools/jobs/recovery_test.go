@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -196,5 +197,14 @@ func TestAbandonedNoticeIsDelivered(t *testing.T) {
 	}
 	if b, err := os.ReadFile(notices); err != nil || string(b) != "told\n" {
 		t.Errorf("notices %q %v", b, err)
+	}
+}
+
+// A console that was not written yet is not an empty one.
+func TestLogThatIsNotThere(t *testing.T) {
+	s := Open(t.TempDir(), gone())
+	recorded(t, s, idA, func(r *Record) { r.SpawnState = Preparing })
+	if _, err := s.Log(idA); !errors.Is(err, fs.ErrNotExist) || Refusal(err).Kind != machine.Unavailable {
+		t.Errorf("error %v", err)
 	}
 }
