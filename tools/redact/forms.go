@@ -196,6 +196,7 @@ func (r *run) collectForm(f *form, body []byte, shift int) {
 // form was rewritten before.
 func (r *run) rewriteForm(f *form, line, body []byte, shift int) []byte {
 	w := r.writer(body, shift)
+	w.direct = true
 	out := append(r.room[:0], line[:shift]...)
 	for i, t := range r.forms.known.Tokens {
 		s := &f.slots[i]
@@ -209,7 +210,7 @@ func (r *run) rewriteForm(f *form, line, body []byte, shift int) []byte {
 		}
 		s.others++
 		w.rare = s.others > manyOthers
-		w.edits = w.edits[:0]
+		w.edits, w.out, w.wrote = w.edits[:0], out, false
 		piece := false
 		if s.number {
 			w.number(raw, t.Start, f.measured(w, s))
@@ -217,7 +218,11 @@ func (r *run) rewriteForm(f *form, line, body []byte, shift int) []byte {
 			piece = w.str(t, s.state.Flags())
 		}
 		from := len(out)
-		out = appendEdited(out, body, t.Start, t.End, w.edits)
+		if w.wrote {
+			out = w.out
+		} else {
+			out = appendEdited(out, body, t.Start, t.End, w.edits)
+		}
 		if s.rewritten = s.rewritten[:0]; !s.number && !piece && len(raw) <= maxRepeated {
 			s.rewritten = append(s.rewritten, raw...)
 			s.out = append(s.out[:0], out[from+1:len(out)-1]...)

@@ -155,7 +155,10 @@ type writer struct {
 	depth int  // of JSON inside strings
 	quiet bool // a cut text: its pieces are not those of a frame
 	rare  bool // no string seems to come twice
-	edits []edit
+	// What replaces a whole string is written behind out, instead of an edit.
+	direct, wrote bool
+	out           []byte
+	edits         []edit
 }
 
 func (r *run) writer(src []byte, shift int) *writer {
@@ -233,6 +236,10 @@ func (w *writer) str(t rawjson.Token, f paths.Flags) (piece bool) {
 // replace rewrites the inside of a string token.
 func (w *writer) replace(a, b int, old, text string) {
 	if text == old {
+		return
+	}
+	if w.direct {
+		w.out, w.wrote = rawjson.AppendQuote(w.out, text), true
 		return
 	}
 	q := rawjson.AppendQuote(w.r.quoted[:0], text)

@@ -18,10 +18,13 @@ const (
 	PadStart = "<pad"
 )
 
-// kinds are the words of the placeholder grammar <kind:N>.
-var kinds = map[string]bool{
-	"text": true, "id": true, "uuid": true, "email": true, "url": true, "host": true,
-	"ip": true, "token": true, "bytes": true, "num": true,
+// isKind knows the words of the placeholder grammar <kind:N>.
+func isKind(word string) bool {
+	switch word {
+	case "text", "id", "uuid", "email", "url", "host", "ip", "token", "bytes", "num":
+		return true
+	}
+	return false
 }
 
 // PlaceholderAt returns the end of the placeholder that starts at s[i], which
@@ -45,7 +48,7 @@ func PlaceholderAt(s string, i int) int {
 	for j < len(rest) && rest[j] >= 'a' && rest[j] <= 'z' && j < 8 {
 		j++
 	}
-	if j >= len(rest) || rest[j] != ':' || !kinds[rest[1:j]] {
+	if j >= len(rest) || rest[j] != ':' || !isKind(rest[1:j]) {
 		return 0
 	}
 	d := j + 1
