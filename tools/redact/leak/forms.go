@@ -36,9 +36,9 @@ func formRules() []*rule {
 		{id: "email", kind: "email", inWord: true, keywords: []string{"@"}, back: 64, quick: func(s string, start, end int) bool {
 			return start > 0 && end < len(s) && s[start-1] > ' ' && isAlnum(s[end])
 		}, expr: `[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`},
-		{id: "home-posix", kind: "path", keywords: []string{"/home/", "/users/", "/root/"}, back: 8, check: somebody, quick: anywhere, expr: `(?:/mnt/[a-z])?(?:/home/|/Users/|/users/)[A-Za-z0-9._-]{1,64}|/root/[^\s"'<>]{1,128}`},
-		{id: "home-windows", kind: "path", keywords: []string{`\users`, `:/users/`}, back: 70, check: somebody, quick: anywhere, expr: `(?i)(?:[a-z]:|\\\\{1,8}[a-z0-9.-]{1,63})(?:\\{1,8}|/)Users(?:\\{1,8}|/)[^\\/\s"'<>]{1,64}`},
-		{id: "home-slug", kind: "path", keywords: []string{"-users-", "-home-", "-root-"}, back: 4, quick: anywhere, expr: `(?:^|[^A-Za-z0-9-])(?:[A-Z]-)?-(?:Users|home|root)-[A-Za-z0-9]+[A-Za-z0-9._-]*`},
+		{id: "home-posix", kind: kindPath, keywords: []string{"/home/", "/users/", "/root/"}, back: 8, check: somebody, quick: anywhere, expr: `(?:/mnt/[a-z])?(?:/home/|/Users/|/users/)[A-Za-z0-9._-]{1,64}|/root/[^\s"'<>]{1,128}`},
+		{id: "home-windows", kind: kindPath, keywords: []string{`\users`, `:/users/`}, back: 70, check: somebody, quick: anywhere, expr: `(?i)(?:[a-z]:|\\\\{1,8}[a-z0-9.-]{1,63})(?:\\{1,8}|/)Users(?:\\{1,8}|/)[^\\/\s"'<>]{1,64}`},
+		{id: "home-slug", kind: kindPath, keywords: []string{"-users-", "-home-", "-root-"}, back: 4, quick: anywhere, expr: `(?:^|[^A-Za-z0-9-])(?:[A-Z]-)?-(?:Users|home|root)-[A-Za-z0-9]+[A-Za-z0-9._-]*`},
 		{id: "secret-value", kind: "token", keywords: secretWords, value: secretValue},
 	}
 }

@@ -88,8 +88,12 @@ type Match struct {
 	Kind       string // the placeholder's kind; "path" for a home folder
 }
 
+// kindPath is the kind of home folders, which redaction finds as paths.
+const kindPath = "path"
+
 // Matches calls f with every secret in the text as it stands. Deny is the
-// form for redaction: any value behind a secret-like name and "=" counts.
+// form for redaction: any value behind a secret-like name and "=" counts, and no
+// home folder.
 func (s *Scanner) Matches(text string, deny bool, f func(m Match)) {
 	s.matches(text, 0, deny, func(r *rule, start, end int) { f(Match{start, end, r.id, r.kind}) })
 }
@@ -113,6 +117,9 @@ func (s *Scanner) find(text string, glue int, deny bool, f func(r *rule, start, 
 			return
 		}
 		r := s.cat.rules[n]
+		if deny && r.kind == kindPath {
+			return
+		}
 		if a, b := r.find(text, start, end, glue, deny); b > a {
 			f(r, a, b)
 		}
