@@ -16,7 +16,8 @@ var scans = sync.Pool{New: func() any { return &scan{seen: &texts{seed: maphash.
 // quickRead reads a record of a kind into made, a pointer to a zero struct as
 // newRecord makes it, and reports whether it surely is a valid one: its spelling,
 // its schema. False says nothing about the record, and made is then of no use.
-func quickRead(kind RecordKind, text []byte, made any) bool {
+// lean leaves out what members of any kind hold.
+func quickRead(kind RecordKind, text []byte, made any, lean bool) bool {
 	p := planOf(kind)
 	if p == nil || !utf8.Valid(text) {
 		return false
@@ -24,6 +25,7 @@ func quickRead(kind RecordKind, text []byte, made any) bool {
 	s := scans.Get().(*scan)
 	defer scans.Put(s)
 	// The text stays as it is until this returns, and what outlives this is copied.
+	s.lean = lean
 	s.src, s.pos, s.ok = unsafe.String(unsafe.SliceData(text), len(text)), 0, true
 	s.read(p, reflect.ValueOf(made).Elem(), 0)
 	s.space()
@@ -37,7 +39,7 @@ func quickRead(kind RecordKind, text []byte, made any) bool {
 func Unmarshal(text []byte, record any) error {
 	if kind, ok := kindOfType(record); ok && planOf(kind) != nil {
 		if v := reflect.ValueOf(record).Elem(); v.IsZero() {
-			if quickRead(kind, text, record) {
+			if quickRead(kind, text, record, false) {
 				return nil
 			}
 			v.SetZero() // what was read until then
@@ -64,6 +66,10 @@ func (s *scan) read(p *plan, v reflect.Value, depth int) {
 		if s.ok && json.Unmarshal([]byte(s.src[start:s.pos]), v.Addr().Interface()) != nil {
 			s.stop()
 		}
+		return
+	}
+	if p.into == reflect.Interface && s.lean {
+		s.pass(depth + 1)
 		return
 	}
 	if p.into == reflect.Interface {
@@ -193,7 +199,7 @@ func (s *scan) list(p *plan, v reflect.Value, depth int) {
 	for ; s.next(n, ']'); n++ {
 		switch {
 		case !v.IsValid() && p.items == nil:
-			s.any(depth + 1)
+			s.pass(depth + 1)
 		case !v.IsValid():
 			s.read(p.items, reflect.Value{}, depth+1)
 		default:
@@ -318,7 +324,7 @@ func (s *scan) other(p *plan, v reflect.Value, name string, isMap bool, depth in
 	case p.others == nil && s.lax:
 		s.skip()
 	case p.others == nil:
-		s.any(depth + 1)
+		s.pass(depth + 1)
 	default:
 		s.read(p.others, reflect.Value{}, depth+1)
 	}

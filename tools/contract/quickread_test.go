@@ -52,8 +52,13 @@ func sameAsSlowly(kind RecordKind, text []byte, t interface {
 	Fatalf(string, ...any)
 }) (quick bool) {
 	made := newRecord(kind)
-	if !quickRead(kind, text, made) {
+	quick = quickRead(kind, text, made, false)
+	if lean := newRecord(kind); quickRead(kind, text, lean, true) != quick {
+		t.Fatalf("leaving out members of any kind changes whether quickRead takes a record of kind %s:\n%s", kind, text)
+	} else if !quick {
 		return false
+	} else if kind != KindErrorCase && !reflect.DeepEqual(lean, made) {
+		t.Fatalf("quickRead leaves out something else of a record of kind %s:\n%s", kind, text)
 	}
 	want, valid := slowly(t, kind, text)
 	if !valid {
@@ -77,7 +82,7 @@ func TestQuickReadTakesEveryCommittedRecord(t *testing.T) {
 					t.Fatal(err)
 				}
 				made := newRecord(kind)
-				if !quickRead(kind, text, made) {
+				if !quickRead(kind, text, made, false) {
 					t.Errorf("%s is not read the quick way", f)
 				} else if i%20 == 0 { // v5 takes its time
 					sameAsSlowly(kind, text, t)
@@ -149,7 +154,7 @@ func BenchmarkQuickRead(b *testing.B) {
 		b.Run(string(kind), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if !quickRead(kind, text, newRecord(kind)) {
+				if !quickRead(kind, text, newRecord(kind), true) {
 					b.Fatal("it is not read")
 				}
 			}

@@ -3,6 +3,7 @@ package contract
 import (
 	"hash/maphash"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -17,6 +18,7 @@ type scan struct {
 	pos  int
 	ok   bool
 	lax  bool // the text was read before: what does not matter is skipped
+	lean bool // values of any kind are read and not kept
 	seen *texts
 }
 
@@ -227,6 +229,37 @@ func (s *scan) any(depth int) any {
 		s.stop()
 	}
 	return nil
+}
+
+// pass reads a value as any does and keeps nothing of it.
+func (s *scan) pass(depth int) {
+	switch c := s.peek(); {
+	case !s.ok || depth > maxQuickDepth:
+		s.stop()
+	case c == '{':
+		s.pos++
+		var room [16]string
+		names := room[:0]
+		for s.next(len(names), '}') {
+			name := s.name()
+			if len(names) == maxPlanMembers || slices.Contains(names, name) {
+				s.stop()
+			}
+			names = append(names, name)
+			s.pass(depth + 1)
+		}
+	case c == '[':
+		s.pos++
+		for n := 0; s.next(n, ']'); n++ {
+			s.pass(depth + 1)
+		}
+	case c == '"':
+		s.text()
+	case c == '-' || '0' <= c && c <= '9':
+		s.integer()
+	default:
+		s.any(depth) // a word
+	}
 }
 
 // skip steps over a value of a text that was read before.

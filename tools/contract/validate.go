@@ -11,6 +11,9 @@ import (
 // Validator checks single records. The zero value knows no migrations.
 type Validator struct {
 	Migrations Migrations
+	// Lean leaves out of the records that Check gives what no rule looks at: the
+	// data of an error case's events.
+	Lean bool
 }
 
 // Validate checks one record with everything that can be known from the record
@@ -113,7 +116,7 @@ func Decode[T any](v *Validator, file string, data []byte) (*T, []Problem) {
 // that this program reads, or a member refuses its content. clean says that no
 // member had a wrong type.
 func (v *Validator) check(kind RecordKind, data []byte, room any) (text []byte, findings []finding, made any, clean bool) {
-	if room != nil && !v.Migrations.any(kind) && quickRead(kind, data, room) {
+	if room != nil && !v.Migrations.any(kind) && quickRead(kind, data, room, v.Lean) {
 		setDefaults(room)
 		return data, recordFindings(kind, room), room, true
 	}

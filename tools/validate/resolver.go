@@ -50,7 +50,7 @@ type streams struct{ stdout, stderr bool }
 
 func newResolver(reg *store.Registry) *resolver {
 	r := &resolver{
-		reg: reg, agents: &contract.AgentsFile{}, families: &contract.Families{}, probes: map[string]bool{}, claimed: map[contract.Digest]string{},
+		reg: reg, validator: contract.Validator{Lean: true}, agents: &contract.AgentsFile{}, families: &contract.Families{}, probes: map[string]bool{}, claimed: map[contract.Digest]string{},
 		fixtures: map[contract.Digest][]string{},
 	}
 	r.digests.find, r.shapes.find, r.records.find, r.derived.find = r.findDigest, r.findShape, r.findRecord, r.findDerived
