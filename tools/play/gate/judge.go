@@ -170,8 +170,8 @@ func daemon(r *replay.Reading) string {
 }
 
 // shownStderr joins the stderr that the daemon showed; whole says that none of
-// it was dropped for its length. v0.19.2 filters only the agent amr, which is
-// not followed.
+// it was dropped for its length. v0.19.2 filters only the agent amr, of
+// which there is no fixture.
 func shownStderr(r *replay.Reading) (text string, whole bool) {
 	for _, e := range r.Classifier.Events {
 		var d struct {

@@ -47,6 +47,7 @@ type ACP struct {
 	tools      toolBook
 	thinking   bool
 	shapes     int // diagnostics of raw updates so far (agent amr)
+	stderr     string
 	over       bool
 	outcome    Outcome
 }

@@ -89,16 +89,42 @@ func (s *ACP) accountFailed(out *actions, u rawjson.Value) bool {
 	if s.opts.ModelUnavailableCode == "" || token(u.Get("status").Str()) != "retry" {
 		return false
 	}
-	text := strings.Join(diagnosticTexts(nil, u, textDepth), "\n")
+	return s.accountError(out, strings.Join(diagnosticTexts(nil, u, textDepth), "\n"), "open_design_acp_retry_status")
+}
+
+// accountError ends the run if the text speaks of the account.
+func (s *ACP) accountError(out *actions, text, promotedBy string) bool {
 	code := service.AccountCode(text)
 	if code == "" {
 		return false
 	}
 	message, details := accountMessage(code, text)
-	details = append(details, str("promoted_by", "open_design_acp_retry_status"))
+	details = append(details, str("promoted_by", promotedBy))
 	s.failWith(out, message, event.Object(str("code", code), str("message", message),
 		event.F("retryable", event.Bool(false)), event.F("details", event.Object(details...))))
 	return true
+}
+
+// maxStderr is how much of stderr's end counts, in UTF-16 units.
+const maxStderr = 16_000
+
+var (
+	retryEvents = jstext.Any("opencode_event_stream_failure", `session\.status`)
+	retryWord   = jstext.Words("retry")
+)
+
+// Stderr takes text of the child's stderr. It ends a run of agent amr whose
+// log tells of a retry that the account is the reason for.
+func (s *ACP) Stderr(text string) []Action {
+	if s.over || s.opts.ModelUnavailableCode == "" {
+		return nil
+	}
+	s.stderr = jstext.Tail(s.stderr+text, maxStderr)
+	var out actions
+	if t := jstext.Fold(s.stderr); retryEvents.Match(t) && retryWord.Match(t) {
+		s.accountError(&out, s.stderr, "open_design_acp_stderr_retry_status")
+	}
+	return out.list
 }
 
 // rechargePage is where agent amr's users add money.

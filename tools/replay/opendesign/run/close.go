@@ -59,8 +59,9 @@ func (r *Run) Close(end Ending) Outcome {
 // drain handles what the streams still held when they closed.
 func (r *Run) drain() {
 	if r.errs.end() {
-		r.record("stderr", object(event.F("chunk", event.String(r.errs.last))))
+		r.stderr(r.errs.last)
 	}
+	r.showStderr(r.shown.flush())
 	r.out.end()
 	switch {
 	case r.session != nil:

@@ -114,6 +114,7 @@ type Run struct {
 	parser    opendesign.Parser // nil where session is set
 	session   *session
 	out, errs tail
+	shown     shownStderr
 	stdin     opendesign.StdinBook
 	guard     *opendesign.RoleGuard
 	writes    ledger
@@ -137,7 +138,8 @@ func New(cfg Config) (*Run, error) {
 	if !ok {
 		return nil, fmt.Errorf("following a run of agent %q: OpenDesign v%s has no such agent", cfg.Agent, opendesign.Version)
 	}
-	r := &Run{cfg: cfg, runtime: runtime, tracked: runtime.Tracked(), guard: opendesign.NewRoleGuard("run")}
+	r := &Run{cfg: cfg, runtime: runtime, tracked: runtime.Tracked(), guard: opendesign.NewRoleGuard("run"),
+		shown: shownStderr{filtered: cfg.Agent == "amr"}}
 	if r.session = newSession(runtime.StreamFormat, cfg.Session); r.session == nil {
 		if !runtime.Lines() {
 			return nil, fmt.Errorf("following a run of agent %q: its protocol %s is not followed", cfg.Agent, runtime.StreamFormat)
@@ -177,7 +179,24 @@ func (r *Run) Stderr(chunk []byte) {
 		return
 	}
 	if r.errs.add(chunk) {
-		r.record("stderr", object(event.F("chunk", event.String(r.errs.last))))
+		r.stderr(r.errs.last)
+	}
+}
+
+// stderr shows text of stderr. Agent amr's session reads it too.
+func (r *Run) stderr(text string) {
+	r.showStderr(r.shown.write(text))
+	if r.session == nil {
+		return
+	}
+	if acp, ok := r.session.Session.(*rpc.ACP); ok {
+		r.carryOut(acp.Stderr(text))
+	}
+}
+
+func (r *Run) showStderr(text string) {
+	if text != "" {
+		r.record("stderr", object(event.F("chunk", event.String(text))))
 	}
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/classify"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/rpc"
 )
 
 func exit(code int) Ending { return Ending{Code: &code} }
@@ -104,6 +106,55 @@ func TestRuns(t *testing.T) {
 				t.Errorf("\ngot  %s\nwant %s", got, c.want)
 			}
 		})
+	}
+}
+
+// What agent amr prints while it starts is shown to nobody, however it is cut;
+// of other agents everything is shown as it comes.
+func TestStderrOfTheStartIsNotShown(t *testing.T) {
+	chunks := []string{"Performing one time database migration, may take a few minutes...\nsqlite-migr", "ation:12.5%\r", "\nkept\r\n \ufeffDatabase Migration complete\n",
+		"Warning: OPENCODE_SERVER_PASSWORD is not set; server is unsecured.\rsqlite-migration:x\n", "opencode server listening on http://127.0.0.1:4096/\nopencode server listening on http://127.0.0.1:4096/x\nsqlite-migration:done"}
+	var steps []Step
+	for _, c := range chunks {
+		steps = append(steps, errs(c))
+	}
+	for agent, want := range map[string][]string{
+		"amr":    {"\nkept\r\n", "sqlite-migration:x\n", "opencode server listening on http://127.0.0.1:4096/x\n"},
+		"hermes": chunks,
+	} {
+		o, err := Close(Input{Config{Agent: agent}, steps, exit(0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range o.Classifier.Events {
+			var d struct{ Chunk string }
+			if e.Event == "stderr" && json.Unmarshal(e.Data, &d) == nil {
+				got = append(got, d.Chunk)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", agent, diff)
+		}
+	}
+}
+
+// A retry that the account is the reason for ends a run of agent amr, also if
+// only its log tells of it.
+func TestStderrOfAnAccountEndsTheRun(t *testing.T) {
+	steps := []Step{errs("opencode_event_stream_failure: ret"), errs("ry, session expired\n")}
+	amr := Config{Agent: "amr", Session: rpc.Options{ModelUnavailableCode: "AMR_MODEL_UNAVAILABLE"}}
+	for agent, c := range map[string]struct {
+		cfg  Config
+		want string
+	}{
+		"amr":    {amr, "AMR_AUTH_REQUIRED fatal_rpc_error"},
+		"hermes": {Config{Agent: "hermes"}, "AGENT_AUTH_REQUIRED fatal_rpc_error"},
+	} {
+		o, err := Close(Input{c.cfg, steps, exit(1)})
+		if got := o.ErrorCode + " " + o.CloseReason; err != nil || got != c.want {
+			t.Errorf("%s: got %s, %v", agent, got, err)
+		}
 	}
 }
 
