@@ -18,7 +18,7 @@ import (
 type Input struct {
 	Result          string  `json:"result"` // success, failed or cancelled
 	Status          Status  `json:"status"`
-	ErrorCode       string  `json:"errorCode,omitempty"` // "": Status.ErrorCode counts
+	ErrorCode       *string `json:"errorCode,omitempty"` // nil: Status.ErrorCode counts
 	AgentID         string  `json:"agentId"`
 	Events          []Event `json:"events"`
 	CancelOrigin    string  `json:"cancelOrigin,omitempty"`
@@ -91,9 +91,9 @@ func newRun(in Input) *run {
 		v, _ := rawjson.Parse(e.Data) // what is not JSON holds no evidence
 		r.events = append(r.events, record{e.Event, v})
 	}
-	code := in.ErrorCode
-	if code == "" {
-		code = in.Status.ErrorCode
+	code := in.Status.ErrorCode
+	if in.ErrorCode != nil {
+		code = *in.ErrorCode
 	}
 	r.code = strings.ToUpper(jstext.Trim(code))
 	r.text = r.corpus()

@@ -34,6 +34,35 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// Corners of the classifier that the vectors leave out.
+func TestTextsAndCodesAreReadAsJavaScriptDoes(t *testing.T) {
+	failed := func(text string) Input {
+		return Input{Result: "failed", Status: Status{Error: text, ErrorCode: "AGENT_EXIT_1"}}
+	}
+	blank := ""
+	unset := failed("")
+	unset.ErrorCode = &blank
+	for _, c := range []struct {
+		name string
+		in   Input
+		want string
+	}{
+		{"no boundary ends a text of a missing CLI", failed("Cannot find module_x"), "cli_not_installed"},
+		{"not installed, with more of a word", failed("opencode not installedError"), "cli_not_installed"},
+		{"a spawn that fails needs its boundary", failed("spawn /bin/x ENOENTS"), "exit_code"},
+		{"GBK read as UTF-8", failed("\ufffd\u04b2\ufffd\ufffd\ufffd\u05b8\ufffd\ufffd\ufffd\ufffd\u00b7\ufffd\ufffd"), "cli_not_installed"},
+		{"the same in lower case", failed("\ufffd\u04b3\ufffd\ufffd\ufffd\u05b8\ufffd\ufffd\ufffd\ufffd\u00b7\ufffd\ufffd"), "cli_not_installed"},
+		{"a dotted capital I is no i", failed("\u0130nsufficient credits"), "exit_code"},
+		{"the Kelvin sign is a k, where letters are made small", failed("to\u212aen has expired"), "auth_required"},
+		{"the Kelvin sign is no k, where a pattern ignores case", failed("bro\u212aen pipe"), "exit_code"},
+		{"an empty code is a code", unset, "unknown"},
+	} {
+		if got := Classify(c.in).Detail; got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
 func FuzzClassify(f *testing.F) {
 	f.Add(`{"result":"failed","status":{"status":"failed"},"events":[{"event":"error","data":{"message":"HTTP 429","error":{"data":{"statusCode":404}}}}]}`)
 	f.Add(`{"result":"cancelled","events":[{"event":"agent","data":{"type":"tool_use"}},{"event":"stderr","data":"x"}]}`)
@@ -54,7 +83,7 @@ func FuzzClassify(f *testing.F) {
 }
 
 func BenchmarkClassify(b *testing.B) {
-	in := Input{Result: "failed", ErrorCode: "AGENT_EXIT_1", Status: Status{Error: string(make([]byte, 4000))}}
+	in := Input{Result: "failed", Status: Status{Error: string(make([]byte, 4000)), ErrorCode: "AGENT_EXIT_1"}}
 	for range 20 {
 		in.Events = append(in.Events, Event{"stderr", json.RawMessage(`{"chunk":"a line of output without any word that a rule knows, eighty characters long or so\n"}`)})
 	}

@@ -75,14 +75,15 @@ var requestShapes = []shape{
 // The installation (rules 10 to 14). The three texts with replacement
 // characters are Windows' "not recognized as an internal or external
 // command", "cannot find the path specified" and "cannot execute the program
-// specified" in GBK, read as UTF-8.
+// specified" in GBK, read as UTF-8. No word boundary ends these texts, and
+// case counts for no letter of any script.
 var (
-	notInstalled = jstext.Any(`\bcodex cli was not found\b`, `\bmissing optional dependency\b`,
-		`\bcannot find module\b`, `\bnot installed\b`, `\bnot on path\b`, `\bcannot find the (?:path|file) specified\b`,
-		`\bis not recognized as an internal or external command\b`, `\bspawn\b[^\n]*\benoent\b`,
-		"\ufffd\u06b2\ufffd\ufffd\ufffd\ufffd\u2cbf\ufffd\ufffd\ufffd\ufffd",
-		"\ufffd\u04b2\ufffd\ufffd\ufffd\u05b8\ufffd\ufffd\ufffd\ufffd\u00b7\ufffd\ufffd",
-		"\ufffd\u07b7\ufffd\u05b4\ufffd\ufffd\u05b8\ufffd\ufffd\ufffd\u0133\ufffd\ufffd\ufffd")
+	notInstalled = jstext.Any(`\bcodex cli was not found`, `\bmissing optional dependency`,
+		`\bcannot find module`, `\bnot installed`, `\bnot on path`, `\bcannot find the (?:path|file) specified`,
+		`\bis not recognized as an internal or external command`, `\bspawn\b[^\n]*\benoent\b`,
+		"\ufffd\u06b2\ufffd\ufffd\ufffd\ufffd[\u2cbe\u2cbf]\ufffd\ufffd\ufffd\ufffd",
+		"\ufffd[\u04b2\u04b3]\ufffd\ufffd\ufffd\u05b8\ufffd\ufffd\ufffd\ufffd\u00b7\ufffd\ufffd",
+		"\ufffd\u07b7\ufffd\u05b4\ufffd\ufffd\u05b8\ufffd\ufffd\ufffd[\u0132\u0133]\ufffd\ufffd\ufffd")
 	gitBash       = jstext.Words(`claude_code_git_bash_path`, `git-bash`)
 	configInvalid = jstext.Any(`\berror loading config\.toml: unknown variant\b`,
 		"\\bunknown variant [`'\"][^`'\"]+[`'\"], expected\\b[^]*\\bin `service_tier`",

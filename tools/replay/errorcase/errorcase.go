@@ -115,7 +115,7 @@ func expected(f *contract.FailureClassification, end reference.Ending) *contract
 func input(in *classify.Input) contract.ClassifierInput {
 	out := contract.ClassifierInput{
 		Result:    contract.RunResult(in.Result),
-		ErrorCode: optional(in.ErrorCode),
+		ErrorCode: in.ErrorCode,
 		Status: contract.RunStatus{
 			Status: in.Status.Status, Error: optional(in.Status.Error), ErrorCode: optional(in.Status.ErrorCode),
 			ExitCode: in.Status.ExitCode, Signal: optional(in.Status.Signal),
@@ -143,7 +143,7 @@ func optional(s string) *string {
 // classify read it.
 func Input(e *contract.ErrorCase) (classify.Input, error) {
 	in := classify.Input{
-		Result: string(e.ClassifierInput.Result), ErrorCode: text(e.ClassifierInput.ErrorCode), AgentID: e.Agent,
+		Result: string(e.ClassifierInput.Result), ErrorCode: e.ClassifierInput.ErrorCode, AgentID: e.Agent,
 		Status: classify.Status{
 			Status: e.ClassifierInput.Status.Status, Error: text(e.ClassifierInput.Status.Error),
 			ErrorCode: text(e.ClassifierInput.Status.ErrorCode), ExitCode: e.ClassifierInput.Status.ExitCode,
@@ -184,7 +184,7 @@ func ownInput(t *transcript.Transcript, ref *replay.Reading) *classify.Input {
 	case end.TimedOut:
 		set = "TIMEOUT"
 	}
-	in.ErrorCode = opendesign.ErrorCode(in.Status.Status, set, end.Signal, end.ExitCode)
+	in.ErrorCode = optional(opendesign.ErrorCode(in.Status.Status, set, end.Signal, end.ExitCode))
 	in.Events = append(in.Events, classify.Event{Event: "start", Data: []byte("{}")})
 	for _, e := range ref.Events {
 		name := "agent"

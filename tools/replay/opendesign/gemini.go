@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/jstext"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
@@ -98,7 +99,7 @@ func geminiResult(out *sink, v rawjson.Value) {
 }
 
 func geminiError(out *sink, v rawjson.Value) {
-	warning := strings.ToLower(v.Get("severity").Str()) == "warning"
+	warning := jstext.Lower(v.Get("severity").Str()) == "warning"
 	fallback := "Gemini CLI error"
 	if warning {
 		fallback = "Gemini CLI warning"

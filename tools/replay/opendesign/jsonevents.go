@@ -105,7 +105,7 @@ func todos(items rawjson.Value) event.Value {
 // todoStatus maps a status word of a todo list. Words that begin with a known
 // one count as it.
 func todoStatus(s string) string {
-	s = strings.ToLower(jstext.Trim(s))
+	s = jstext.Lower(jstext.Trim(s))
 	s = strings.Join(strings.FieldsFunc("x"+s+"x", func(r rune) bool { return r == '-' || jstext.IsSpace(r) }), "_")
 	s = s[1 : len(s)-1]
 	for _, known := range [...]struct {

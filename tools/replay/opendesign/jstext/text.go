@@ -37,6 +37,10 @@ func IsSpace(r rune) bool {
 // Trim is String.prototype.trim.
 func Trim(s string) string { return strings.TrimFunc(s, IsSpace) }
 
+// Lower is s.toLowerCase() where ASCII letters may come of it: U+0130 becomes
+// an i and a combining dot, while Go drops the dot.
+func Lower(s string) string { return strings.ToLower(strings.ReplaceAll(s, "\u0130", "i\u0307")) }
+
 // Decode decodes bytes as Node's utf8 decoder does: every maximal ill-formed
 // part becomes one U+FFFD, so that bytes which spell a surrogate become three.
 func Decode(b []byte) string {

@@ -297,5 +297,5 @@ func token(s string) string {
 			return -1
 		}
 		return r
-	}, strings.ToLower(s))
+	}, jstext.Lower(s))
 }

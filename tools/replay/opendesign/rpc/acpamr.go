@@ -141,7 +141,7 @@ func accountMessage(code, text string) (string, []event.Field) {
 		return "AMR Cloud reported insufficient balance for this model. Top up your AMR balance at " + rechargePage + ", then retry this run.",
 			details(str("action", "recharge"), str("actionUrl", rechargePage))
 	case service.TierUpgrade:
-		if strings.Contains(strings.ToLower(text), "tier_model_not_entitled") {
+		if strings.Contains(jstext.Lower(text), "tier_model_not_entitled") {
 			return "Your current AMR plan does not include this model or request type. Upgrade your AMR plan, or switch to an available model and retry.",
 				details(str("action", "upgrade"))
 		}

@@ -143,7 +143,7 @@ func (s *ACP) fail(out *actions, message string, f failure) {
 }
 
 func namesNoModel(message string) bool {
-	text := strings.ToLower(message)
+	text := jstext.Lower(message)
 	for _, words := range [...]string{"model not found", "providermodelnotfounderror", "unknown model", "invalid model"} {
 		if strings.Contains(text, words) {
 			return true

@@ -3,6 +3,7 @@ package rpc
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/opendesign/jstext"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
@@ -31,21 +32,23 @@ var kindNames = map[string]string{
 	kindOther: toolOther,
 }
 
-func kindOf(u rawjson.Value) string { return strings.ToLower(trimmed(u.Get("kind"))) }
+func kindOf(u rawjson.Value) string { return jstext.Lower(trimmed(u.Get("kind"))) }
 
-func recognizedKind(kind string) bool { return kindNames[strings.ToLower(kind)] != "" }
+func recognizedKind(kind string) bool { return kindNames[jstext.Lower(kind)] != "" }
 
 func writesByKind(kind string) bool {
 	name := kindNames[kind]
 	return name == toolEdit || name == toolWrite
 }
 
-// capital is the text with its first letter in upper case.
+// capital is the text with its first letter in upper case. Half of a surrogate
+// pair is no letter.
 func capital(s string) string {
-	if s == "" {
-		return ""
+	r, n := utf8.DecodeRuneInString(s)
+	if r > 0xffff || r == utf8.RuneError {
+		return s
 	}
-	return strings.ToUpper(jstext.Head(s, 1)) + jstext.From(s, 1)
+	return strings.ToUpper(s[:n]) + s[n:]
 }
 
 var (
@@ -134,7 +137,7 @@ func custom(name string) string {
 
 // runsCommands reports whether it is the name of a shell.
 func runsCommands(name string) bool {
-	return kindNames[strings.ToLower(name)] == toolBash
+	return kindNames[jstext.Lower(name)] == toolBash
 }
 
 var (
@@ -193,5 +196,5 @@ func looksLikePath(word string) bool {
 		return true
 	}
 	dot := strings.LastIndexByte(word, '.')
-	return slices.Contains(pathExtensions, strings.ToLower(word[dot+1:]))
+	return slices.Contains(pathExtensions, jstext.Lower(word[dot+1:]))
 }

@@ -192,10 +192,14 @@ func (r *Run) finish(end Ending, status string, code *int) Outcome {
 	}
 	r.record("diagnostic", object(fields...))
 	errorCode := opendesign.ErrorCode(status, r.code, end.Signal, code)
+	var known *string
+	if errorCode != "" {
+		known = &errorCode
+	}
 	return Outcome{
 		Status: status, ErrorCode: errorCode, CloseReason: reason, Events: r.sent,
 		Classifier: classify.Input{
-			Result: opendesign.Result(status), ErrorCode: errorCode, AgentID: r.cfg.Agent,
+			Result: opendesign.Result(status), ErrorCode: known, AgentID: r.cfg.Agent,
 			Status:       classify.Status{Status: status, Error: r.err, ErrorCode: r.code, ExitCode: code, Signal: end.Signal},
 			Events:       r.log[max(0, len(r.log)-KeptEvents):],
 			CancelOrigin: end.CancelOrigin, TerminalTrigger: end.TerminalTrigger,

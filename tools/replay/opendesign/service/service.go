@@ -95,7 +95,7 @@ var moneyWords = jstext.Words("wallet", "balance", "credit", "billing", "funds?"
 // AccountCode returns the account error that a text leads to, for whatever
 // agent: InsufficientBalance, TierUpgrade, AccountAuth, or "".
 func AccountCode(text string) string {
-	t := strings.ToLower(text)
+	t := jstext.Lower(text)
 	switch {
 	case has(t, accountBalance) || strings.Contains(t, "quota") && moneyWords.Match(jstext.Text(t)):
 		return InsufficientBalance
