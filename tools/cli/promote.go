@@ -12,6 +12,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/evidence"
 	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
 // promotable are the levels that promote knows; confirmed is one that people
@@ -94,8 +95,29 @@ func (a *app) promote(ctx context.Context, name string, ask evidence.Promotion, 
 		return evidenceError(err)
 	}
 	a.recorded(made.Path, isNew)
+	if err := a.tellLevel(reg, place, ask.To); err != nil {
+		return err
+	}
 	_, err = fmt.Fprintln(a.env.Stdout, made.Path)
 	return err
+}
+
+// tellLevel says which level a promotion left the shape with: it follows from all
+// observations of it.
+func (a *app) tellLevel(reg *store.Registry, place string, to contract.ValidityLevel) error {
+	o, s := &contract.Observation{}, &contract.Shape{}
+	if err := reg.ReadJSON(place, o); err != nil {
+		return err
+	}
+	if err := reg.ReadJSON(o.Shape.Path, s); err != nil {
+		return err
+	}
+	why := ""
+	if s.ValidityLevel != to {
+		why = ", by its other observations"
+	}
+	a.talk("its shape %s is %s now%s", o.Shape.Signature.Short(), s.ValidityLevel, why)
+	return nil
 }
 
 func (a *app) withdrawCommand() *cobra.Command {

@@ -157,7 +157,7 @@ func (p *Promoter) attested(ctx context.Context, s *subject, to contract.Validit
 			return "", nil, &RefusedError{What: what, Why: "its fixture does not follow from the raw bytes: " + audit.parts(), Next: "agent-contracts evidence audit " + s.Path}
 		}
 	}
-	run := "promote-" + contract.Sum([]byte(s.ref.SHA256 + contract.Digest(to) + placeOf(basis))).Hex()[:12]
+	run := "promote-" + contract.Sum([]byte(string(s.ref.SHA256+contract.Digest(to)+placeOf(basis)) + s.before(to))).Hex()[:12]
 	runner := &requests.Runner{Store: p.Requests, Run: run, Inline: p.Inline, By: p.By}
 	err = runner.Do(ctx, "attest", func(_ context.Context, q *requests.Asker) error {
 		answer, who, err := approval(q, p.Requests, prompt(s, to, basis), s.Agent, s.Path, policy.Maintains)
@@ -168,6 +168,17 @@ func (p *Promoter) attested(ctx context.Context, s *subject, to contract.Validit
 		return err
 	})
 	return by, audit, err
+}
+
+// before names the promotions to a level that do not hold any more: a yes to one
+// of them is none to another.
+func (s *subject) before(to contract.ValidityLevel) (out string) {
+	for i := range s.records.Statements {
+		if e := &s.records.Statements[i]; e.Observation.Path == s.Path && e.Promotion != nil && e.Promotion.To == to {
+			out += e.Path
+		}
+	}
+	return out
 }
 
 func placeOf(e *store.Stated) contract.Digest {
