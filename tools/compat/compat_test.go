@@ -188,3 +188,23 @@ func TestFolders(t *testing.T) {
 		}
 	}
 }
+
+// A registry whose newest record is older than what Tier 0 asks for is noted,
+// and one without records claims nothing.
+func TestRegistryAge(t *testing.T) {
+	k := checker(t, "")
+	at, err := time.Parse(time.RFC3339, k.Index.GeneratedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for days, want := range map[int]State{0: StateOK, 14: StateOK, 15: StateNote, 400: StateNote} {
+		k.Now = func() time.Time { return at.AddDate(0, 0, days) }
+		if f := k.registry(Places{}); f.State != want || (want == StateNote) != strings.Contains(f.Next.Text, "stale") {
+			t.Errorf("after %d days: %+v", days, f)
+		}
+	}
+	k.Index.GeneratedAt = "1970-01-01T00:00:00Z"
+	if f := k.registry(Places{}); f.State != StateNote || !strings.Contains(f.Detail, "no observations") {
+		t.Errorf("without records: %+v", f)
+	}
+}
