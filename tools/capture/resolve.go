@@ -192,6 +192,9 @@ func (c *capturer) askVersion(ctx context.Context, a *contract.Agent, in *instal
 		}
 		return v, &CannotKnowError{What: asking, Err: err, About: ErrNoAnswer}
 	}
+	if code := said.result.ExitCode; v.Product == "" && code != nil && *code != 0 { // a stack names the version of its runtime
+		return v, &CannotKnowError{What: fmt.Sprintf("%s: it failed with exit code %d", asking, *code), About: ErrNoAnswer}
+	}
 	if v.Product == "" {
 		return v, &CannotKnowError{What: fmt.Sprintf("%s answers with version %s but not as %s: it may be another program of the same name", in.Source, v.Token, a.Name), About: ErrOtherVersion}
 	}

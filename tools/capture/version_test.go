@@ -48,6 +48,7 @@ func TestVersionThatIsNotTold(t *testing.T) {
 		"silent":         {codex, "#!/bin/sh\n", false, ErrNoAnswer},
 		"no program":     {codex, "\x00", false, ErrNoAnswer},
 		"slow":           {&hasty, "#!/bin/sh\nexec sleep 60\n", false, ErrNoAnswer},
+		"broken":         {codex, "#!/bin/sh\necho Node.js v22.23.5 >&2\nexit 1\n", false, ErrNoAnswer},
 		"another":        {codex, "#!/bin/sh\necho 1.2.3\n", false, ErrOtherVersion},
 		"no place to be": {codex, "#!/bin/sh\necho codex-cli 0.133.0\n", true, ErrMachine},
 	} {
