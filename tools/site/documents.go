@@ -34,10 +34,13 @@ type AgentDocument struct {
 	LastObservedAt *string           `json:"last_observed_at"`
 	FreshUntil     *string           `json:"fresh_until"`
 	Versions       []VersionDocument `json:"versions"` // newest first
-	// Claims are the agent's entries of the support matrix, without the shapes
-	// behind them; only its own document has them.
-	Claims []ClaimDocument `json:"claims,omitempty"`
+	// LeftOut is how many older ones are not listed: each has its page.
+	LeftOut int `json:"left_out"`
 }
+
+// mostVersions is how many versions of an agent, platform by platform, its
+// document lists, so that it stays below 100 kB.
+const mostVersions = 200
 
 // ClaimDocument is an entry of the support matrix without its shapes.
 type ClaimDocument struct {
@@ -78,7 +81,7 @@ func (s *Site) document(at string) (*File, error) {
 			return &File{Type: TypeJSON, Body: OpenAPI}, nil
 		}
 		if a := s.Records.Agents.Agent(name); a != nil {
-			return encode(s.agentDocument(a, true))
+			return encode(s.agentDocument(a, mostVersions))
 		}
 		return nil, missing
 	}
@@ -89,12 +92,15 @@ func (s *Site) document(at string) (*File, error) {
 			return nil, &NotFoundError{at, "this registry has no such shape"}
 		}
 		return encode(shape)
-	case "errors", "health":
+	case "errors", "health", "claims":
 		if s.Records.Agents.Agent(id) == nil {
 			return nil, missing
 		}
-		if folder == "errors" {
+		switch folder {
+		case "errors":
 			return encode(s.errorsDocument(id))
+		case "claims":
+			return encode(s.claimsDocument(id))
 		}
 		return s.healthDocument(id)
 	}
@@ -109,20 +115,19 @@ func encode(v any) (*File, error) {
 	return &File{Type: TypeJSON, Body: append(b, '\n')}, nil
 }
 
-// agentsDocument is api/v1/agents.json: every agent, without its claims.
+// agentsDocument is api/v1/agents.json: every agent, with its newest version.
 func (s *Site) agentsDocument() any {
 	list := []AgentDocument{}
 	captured, others := s.withRecords()
 	for _, a := range append(captured, others...) {
-		d := s.agentDocument(a, false)
+		d := s.agentDocument(a, 1)
 		d.Exemption = firstSentence(d.Exemption)
-		d.Versions = d.Versions[:min(len(d.Versions), 1)]
 		list = append(list, d)
 	}
 	return map[string]any{"schema_version": contract.SchemaVersion, "generated_at": s.Matrix.GeneratedAt, "agents": list}
 }
 
-func (s *Site) agentDocument(a *contract.Agent, claims bool) AgentDocument {
+func (s *Site) agentDocument(a *contract.Agent, most int) AgentDocument {
 	d := AgentDocument{SchemaVersion: contract.SchemaVersion, GeneratedAt: s.Matrix.GeneratedAt, Agent: a.ID, Name: a.Name, Tier: a.Tier, ProtocolFamilies: a.ProtocolFamilies,
 		RepresentativeProbe: a.RepresentativeProbe, Exemption: a.Exemption, Versions: []VersionDocument{}}
 	line := s.agentLine(a)
@@ -144,12 +149,22 @@ func (s *Site) agentDocument(a *contract.Agent, claims bool) AgentDocument {
 			d.Versions = append(d.Versions, VersionDocument{f.versions[i], f.platform, c.Status, c.Policy, c.Evidence, versionPath(a.ID, f.versions[i], f.platform)})
 		}
 	}
+	all := len(d.Versions)
+	d.Versions = d.Versions[:min(all, most)]
+	d.LeftOut = all - len(d.Versions)
+	return d
+}
+
+// claimsDocument lists an agent's entries of the support matrix, without the
+// shapes behind them.
+func (s *Site) claimsDocument(agent string) any {
+	list := []ClaimDocument{}
 	for _, e := range s.Matrix.Agents {
-		if claims && e.Agent == a.ID {
-			d.Claims = append(d.Claims, ClaimDocument{e.VersionRanges, e.Platforms, e.ProtocolFamilies, e.SupportStatus, e.Policy.AllowRun, e.LastObservedAt, len(e.ObservedShapes)})
+		if e.Agent == agent {
+			list = append(list, ClaimDocument{e.VersionRanges, e.Platforms, e.ProtocolFamilies, e.SupportStatus, e.Policy.AllowRun, e.LastObservedAt, len(e.ObservedShapes)})
 		}
 	}
-	return d
+	return map[string]any{"schema_version": contract.SchemaVersion, "generated_at": s.Matrix.GeneratedAt, "agent": agent, "claims": list}
 }
 
 // ErrorDocument is one failing run in a list.

@@ -153,7 +153,7 @@ func (s *Site) Paths() []string {
 	diffs := map[string]bool{}
 	captured, others := s.withRecords()
 	for _, a := range slices.Concat(captured, others) {
-		out = append(out, a.ID+"/", "badge/"+a.ID+".svg", "api/v1/"+a.ID+".json", "api/v1/errors/"+a.ID+".json", "api/v1/health/"+a.ID+".json")
+		out = append(out, a.ID+"/", "badge/"+a.ID+".svg", "api/v1/"+a.ID+".json", "api/v1/errors/"+a.ID+".json", "api/v1/health/"+a.ID+".json", "api/v1/claims/"+a.ID+".json")
 		if len(s.histories[a.ID]) > 0 {
 			out = append(out, "consumer/"+a.ID+"/")
 		}

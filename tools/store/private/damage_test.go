@@ -34,7 +34,7 @@ func TestDamage(t *testing.T) {
 	}{
 		{name: "the first byte", age: flip(0)},
 		{name: "a byte of the header", age: flip(170)},
-		{name: "a key that is another one", age: flip(40), locked: true},
+		{name: "a key that is another one", age: anotherKey, locked: true},
 		{name: "a byte of the content", age: flip(-20)},
 		{name: "the last byte", age: flip(-1)},
 		{name: "cut in the header", age: func(b []byte) []byte { return b[:100] }},
@@ -71,6 +71,16 @@ func TestDamage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// anotherKey changes one letter of the key share into another letter of its alphabet.
+func anotherKey(b []byte) []byte {
+	if b[40] == 'A' {
+		b[40] = 'B'
+	} else {
+		b[40] = 'A'
+	}
+	return b
 }
 
 // Another bundle in the place of one is told when its end is reached, a bundle
