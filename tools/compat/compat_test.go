@@ -80,7 +80,7 @@ func TestCheckByVersion(t *testing.T) {
 		{"newer than everything", "#!/bin/sh\necho 'codex-cli 99.0.0'", "99.0.0", "cannot_know", "it is newer than"},
 		{"a banner around it", "#!/bin/sh\necho Welcome; echo 'codex-cli 99.0.0-alpha.3'", "99.0.0-alpha.3", "cannot_know", "it is newer than"},
 		{"on stderr", "#!/bin/sh\necho 'codex-cli 99.0.0' >&2", "99.0.0", "cannot_know", "it is newer than"},
-		{"an error that names a version", "#!/bin/sh\necho 'needs node 22.19.0' >&2; exit 1", "", "cannot_know", "another program of the same name"},
+		{"an error that names a version", "#!/bin/sh\necho 'needs node 22.19.0' >&2; exit 1", "", "cannot_know", "it failed with exit code 1"},
 		{"another program", "#!/bin/sh\necho 'vim 9.1'", "", "cannot_know", "another program of the same name"},
 		{"no version", "#!/bin/sh\nexit 3", "", "cannot_know", "without a version"},
 		{"no program", "", "", "cannot_know", "no program of its name is on PATH"},
