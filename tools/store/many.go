@@ -64,12 +64,16 @@ func (w *walk) list(l *listed) error {
 	if err != nil {
 		return err
 	}
+	inside := path.Clean(l.place) + "/"
+	if inside == "./" {
+		inside = ""
+	}
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case e.IsDir():
-			l.below, l.at = append(l.below, &listed{place: path.Join(l.place, name)}), append(l.at, len(l.files))
+			l.below, l.at = append(l.below, &listed{place: inside + name}), append(l.at, len(l.files))
 		case w.takes(name):
-			l.files = append(l.files, path.Join(l.place, name))
+			l.files = append(l.files, inside+name)
 		}
 	}
 	for _, b := range l.below {

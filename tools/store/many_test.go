@@ -50,7 +50,7 @@ func TestWalkListsAsWalkDirDoes(t *testing.T) {
 	t.Parallel()
 	files := manyFiles()
 	for name, r := range registries(t, files) {
-		for _, folder := range []string{"observations", "observations/a/m", "observations/b.x", "observations/a/.hidden", "missing"} {
+		for _, folder := range []string{".", "observations", "observations/a/m", "observations/b.x", "observations/a/.hidden", "missing"} {
 			for _, suffix := range []string{"", ".x"} {
 				var want []string
 				_ = fs.WalkDir(files, folder, func(p string, d fs.DirEntry, err error) error {

@@ -172,7 +172,9 @@ func (r *Record) set(p *recordReader, key string, v rawjson.Value) string {
 	case "data_ref":
 		r.DataRef = word(v, key, &what)
 	case "frame":
-		r.Frame = bytes.Clone(v.Raw())
+		raw := v.Raw()
+		line := append(append(make([]byte, 0, len(raw)+1), raw...), '\n')
+		r.Frame = line[:len(raw)]
 	case "exit_code":
 		return r.setExitCode(v)
 	case "signal":

@@ -208,6 +208,9 @@ func TestSanitizedRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range back.Records {
+			if was, is := tr.Records[i].Line(), back.Records[i].Line(); !bytes.Equal(was, is) {
+				t.Errorf("the line %q is read as %q", was, is)
+			}
 			back.Records[i].At = tr.Records[i].At
 			tr.Records[i].Deviations = canonicalWords(tr.Records[i].Deviations)
 		}
@@ -225,7 +228,11 @@ func drawRecord(t *rapid.T) Record {
 		code := rapid.IntRange(0, 255).Draw(t, "code")
 		return Record{Dir: Process, Event: EventExit, ExitCode: &code}
 	case 2:
-		return Record{Dir: CLIToServer, Stream: Stdout, Frame: []byte(`{"a":[1, 2.0]}`)}
+		r := Record{Dir: CLIToServer, Stream: Stdout, Frame: []byte(`{"a":[1, 2.0]}`)}
+		if w := rapid.SampledFrom([]string{"", DeviationCRLF, DeviationTruncatedTail}).Draw(t, "tail"); w != "" {
+			r.Deviations = []string{w}
+		}
+		return r
 	}
 	words := []string{"ansi", "nul", "crlf"}
 	r := Record{Dir: CLIToServer, Stream: Stderr, Data: []byte(rapid.String().Draw(t, "data"))}
@@ -245,6 +252,12 @@ func checkStable(t interface{ Error(...any) }, input []byte) {
 	if err := tr.WriteSanitized(&first); err != nil {
 		t.Error("what was read cannot be written:", err)
 		return
+	}
+	if same, err := tr.IsSanitized(input); err != nil || same != bytes.Equal(input, first.Bytes()) {
+		t.Error("IsSanitized does not compare with what is written:", same, err)
+	}
+	if same, err := tr.IsSanitized(first.Bytes()[:first.Len()/2]); err != nil || same && first.Len() > 0 {
+		t.Error("half of a transcript is taken for the whole:", err)
 	}
 	again, err := ReadSanitized(bytes.NewReader(first.Bytes()))
 	if err != nil {

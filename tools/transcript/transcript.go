@@ -123,6 +123,9 @@ func (r *Record) Line() []byte {
 	case slices.Contains(r.Deviations, DeviationCRLF):
 		return append(slices.Clip(r.Frame), '\r', '\n')
 	}
+	if n := len(r.Frame); n < cap(r.Frame) && r.Frame[:n+1][n] == '\n' {
+		return r.Frame[: n+1 : n+1] // ReadSanitized leaves the line break behind it
+	}
 	return append(slices.Clip(r.Frame), '\n')
 }
 
@@ -144,6 +147,16 @@ func (t *Transcript) Lines(dir Dir, s Stream) iter.Seq[[]byte] {
 			}
 		}
 	}
+}
+
+// Prints reports whether there is a byte of a stream.
+func (t *Transcript) Prints(dir Dir, s Stream) bool {
+	for line := range t.Lines(dir, s) {
+		if len(line) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Bytes returns the lines of one stream joined.

@@ -34,6 +34,26 @@ func (t *Transcript) WriteSanitized(w io.Writer) error {
 	return nil
 }
 
+// IsSanitized reports whether WriteSanitized writes just this text; the error
+// is that of WriteSanitized.
+func (t *Transcript) IsSanitized(text []byte) (bool, error) {
+	left := remainder{text, true}
+	err := t.writeSanitized(&left)
+	return left.same && len(left.text) == 0, err
+}
+
+// remainder is what of a text was not written, as long as the same was.
+type remainder struct {
+	text []byte
+	same bool
+}
+
+func (l *remainder) Write(b []byte) (int, error) {
+	rest, is := bytes.CutPrefix(l.text, b)
+	l.text, l.same = rest, l.same && is
+	return len(b), nil
+}
+
 func (t *Transcript) writeSanitized(out io.Writer) error {
 	var line []byte
 	for i := range t.Records {

@@ -316,14 +316,12 @@ func (r *resolver) transcript(place string) (*transcript.Transcript, error) {
 	if err != nil {
 		return nil, err
 	}
-	canonical := bytes.NewBuffer(make([]byte, 0, len(b)))
-	if err := t.WriteSanitized(canonical); err != nil {
+	if same, err := t.IsSanitized(b); err != nil {
 		return nil, err
-	}
-	if !bytes.Equal(canonical.Bytes(), b) {
+	} else if !same {
 		return nil, errors.New("the transcript is not in canonical form")
 	}
-	r.printed.Store(place, streams{len(t.Bytes(transcript.CLIToServer, transcript.Stdout)) > 0, len(t.Bytes(transcript.CLIToServer, transcript.Stderr)) > 0})
+	r.printed.Store(place, streams{t.Prints(transcript.CLIToServer, transcript.Stdout), t.Prints(transcript.CLIToServer, transcript.Stderr)})
 	return t, nil
 }
 
