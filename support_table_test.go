@@ -138,6 +138,7 @@ func fullRecords() *matrix.Records {
 		{ID: "semver", Name: "S", RepresentativeProbe: rep, ProtocolFamilies: families, VersionProbe: &contract.VersionProbe{Scheme: contract.SchemePrerelease}},
 		{ID: "calendar", Name: "C", RepresentativeProbe: rep, ProtocolFamilies: families, VersionProbe: &contract.VersionProbe{Scheme: contract.SchemeBuild}},
 		{ID: "plain", Name: "P", RepresentativeProbe: rep, ProtocolFamilies: families},
+		{ID: "models", Name: "M", RepresentativeProbe: rep, ProtocolFamilies: families, VersionProbe: &contract.VersionProbe{Scheme: contract.SchemePrerelease}},
 		{ID: "exempt", Name: "E", ProtocolFamilies: families, Exemption: "nobody can install it"},
 	}}
 	live := func(o *contract.Observation) { o.Extensions.Provider = contract.ProviderLive }
@@ -177,6 +178,13 @@ func fullRecords() *matrix.Records {
 	see("calendar", "2026.1.2-0000001", "B", "linux-x64", nil)
 	see("plain", "0.1", "A", "linux-x64", nil)
 	see("plain", "0.3", "A", "linux-x64", nil)
+	models := func(o *contract.Observation) { o.ProtocolFamily, o.Probe = contract.FamilyPlain, "model-probe" }
+	see("models", "1.0.0", "A", "linux-x64", nil)
+	see("models", "1.4.0", "B", "linux-x64", nil)
+	see("models", "1.0.0", "M", "linux-x64", models)
+	see("models", "1.4.0", "M", "linux-x64", models)
+	see("models", "1.6.0", "N", "linux-x64", models)
+	see("models", "1.0.0", "M", "darwin-arm64", models)
 	records.Policy = contract.Policy{SchemaVersion: 1, Agents: []contract.AgentPolicy{{
 		Agent:  "calendar",
 		TooOld: []contract.TooOld{{Below: "2025.06.01-0000000", Reason: "no JSON"}},
@@ -222,6 +230,7 @@ func questions() []row {
 			"1.10.5", "1.11.0", "1.12.0", "1.13.0", "1.14.0", "1.15.0", "1.16.0", "1.17.0", "1.17.9", "1.18.0", "2.0.0-alpha.2", "2.0.0-alpha.2.1", "2.0.0-alpha.10", "2.0.0-01", "2.0.0", "3.1.0", "3.9.9", "4.0.0", "4.2.9", "9.9.9"},
 		"calendar": {"2025.05.30-abcdef0", "2025.06.01", "2025.11.06-8fe8a63", "2025.11.6-8fe8a63", "2025.11.06", "2025.11.06-9", "2025.11.20-abcdef0", "2025.12.20-abcdef0", "2026.01.02-0000001", "2026.1.2-0000001", "2026.2.1", "1.0"},
 		"plain":    {"0.1", "0.1.0", "0.2", "0.2.5", "0.3", "0.3.1", "0.4"},
+		"models":   {"1.0.0", "1.2.0", "1.3.0-rc.1", "1.4.0", "1.5.0", "1.6.0"},
 		"exempt":   {"1.0.0"},
 		"nobody":   {"1.0.0", ""},
 		"":         {"1.0.0"},
@@ -234,7 +243,7 @@ func questions() []row {
 	probes := []*probed{nil, {shapeOf("A"), at, false}, {shapeOf("X"), at, false}, {shapeOf("L"), at, false}, {shapeOf("V"), at, false}, {shapeOf("V"), at, true}, {"", at, false}, {shapeOf("Z"), at, false}}
 	var rows []row
 	for _, name := range []string{"full", "without_policy", "without_matrix", "empty"} {
-		for _, agent := range []string{"semver", "calendar", "plain", "exempt", "nobody", ""} {
+		for _, agent := range []string{"semver", "calendar", "plain", "models", "exempt", "nobody", ""} {
 			for _, v := range versions[agent] {
 				for _, p := range []contract.Platform{"linux-x64", "darwin-arm64", "win32-x64"} {
 					for i, probe := range probes {

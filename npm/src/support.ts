@@ -104,6 +104,8 @@ interface Indexed {
   rep: ObservedShape[];
   /** They by version; null where there are several. */
   at: Map<string, ObservedShape | null>;
+  /** Of a family that the representative probe does not speak, though it was captured. */
+  foreign: boolean;
 }
 
 interface Known {
@@ -192,8 +194,12 @@ export class Support {
 
   private version(agent: string, version: string): { known: Known; version: Version } | undefined {
     const known = this.known.get(agent);
-    for (const entry of (known && this.unread.get(agent)) ?? []) add(known!, entry);
-    this.unread.delete(agent);
+    const unread = known && this.unread.get(agent);
+    if (known !== undefined && unread !== undefined) {
+      for (const entry of unread) add(known, entry);
+      markForeign(known);
+      this.unread.delete(agent);
+    }
     const parsed = known && parseVersion(version, known.scheme);
     return parsed && known ? { known, version: parsed } : undefined;
   }
@@ -209,7 +215,7 @@ export class Support {
 }
 
 function add(known: Known, entry: SupportEntry): void {
-  const e: Indexed = { entry, bounds: entry.version_ranges.map((r) => bounds(known, r)), rep: [], at: new Map() };
+  const e: Indexed = { entry, bounds: entry.version_ranges.map((r) => bounds(known, r)), rep: [], at: new Map(), foreign: false };
   for (const s of entry.observed_shapes ?? []) {
     if (s.extensions?.probe !== known.facts.representative_probe || s.extensions?.outvoted) continue;
     e.rep.push(s);
@@ -233,6 +239,14 @@ function add(known: Known, entry: SupportEntry): void {
   const v = parseVersion(entry.latest_verified, known.scheme);
   if (v === undefined) throw new TypeError(`${JSON.stringify(entry.latest_verified)} is not a version of ${entry.agent}`);
   if (known.newest === undefined || compareVersions(v, known.newest) > 0) known.newest = v;
+}
+
+/** Finds the entries of families that the representative probe does not speak: they say nothing about how it went. */
+function markForeign(known: Known): void {
+  const entries = [...known.entries.values()].flat();
+  const spoken = new Set(entries.filter((e) => e.rep.length > 0).flatMap((e) => e.entry.protocol_families));
+  if (spoken.size === 0) return; // never captured: nobody knows its family
+  for (const e of entries) e.foreign = !e.entry.protocol_families.some((f) => spoken.has(f));
 }
 
 /** A range of the matrix: of captured versions by the agent's scheme, else a semver range. */
@@ -279,6 +293,7 @@ function rank(e: Indexed): number {
 function best(known: Known, v: Version, platform: string): Indexed | undefined {
   let found: Indexed | undefined;
   for (const e of known.entries.get(platform) ?? []) {
+    if (e.foreign && rank(e) > decidedRank) continue;
     if (holds(e, v) && (found === undefined || rank(e) < rank(found))) found = e;
   }
   return found;

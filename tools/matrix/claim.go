@@ -125,11 +125,12 @@ func (in *indexed) probed(c *Claim, probe Probed) {
 
 // entry returns the entry that speaks about a version, and whether people
 // decided it. An agent can have entries of several families: the one of the
-// representative probe speaks, of several the one that asks for most care.
+// representative probe speaks, of several the one that asks for most care. An
+// entry of another family speaks only where people decided it.
 func (in *indexed) entry(v *agents.Version, p contract.Platform) (best *indexedEntry, decided bool) {
 	n := numbersOf(v)
 	for _, e := range in.entries[p] {
-		if !e.holds(v, n) {
+		if e.foreign && rank(e) > decidedRank || !e.holds(v, n) {
 			continue
 		}
 		if best == nil || rank(e) < rank(best) {

@@ -130,6 +130,50 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
+// What another probe's family says of a version is no evidence of how the
+// representative probe goes there, unless people decided it.
+func TestGapIsNotAnotherFamilys(t *testing.T) {
+	r := records(
+		seen{version: "1.0.0", probe: rep, shape: "A"}, seen{version: "1.9.0", probe: rep, shape: "B"}, seen{version: "2.0.0", probe: "p", shape: "C"},
+		seen{version: "1.0.0", probe: "models", shape: "M", family: contract.FamilyPlain}, seen{version: "1.9.0", probe: "models", shape: "M", family: contract.FamilyPlain},
+		seen{version: "3.0.0", probe: "models", shape: "N", family: contract.FamilyPlain})
+	r.Policy = contract.Policy{SchemaVersion: 1, Agents: []contract.AgentPolicy{{Agent: "a", KnownBreaking: []contract.KnownBreaking{{VersionRanges: []string{"=1.5.0"}, Reason: "hangs", Evidence: []string{"https://example.org/1"}}}}}}
+	x := index(t, r)
+	for _, c := range []struct {
+		version, versions string
+		status            contract.SupportStatus
+		probe             Probed
+	}{
+		{"1.0.0", "1.0.0", contract.SupportVersionRangeVerified, Probed{}},
+		{"1.4.0", "", contract.SupportUnknown, Probed{}},
+		{"1.4.0", "", contract.SupportLocalShapeVerified, Probed{Done: true, Shape: shape("A"), At: "2026-02-01T00:00:00Z"}},
+		{"1.5.0", "=1.5.0", contract.SupportKnownBreaking, Probed{}},
+		{"2.0.0", "2.0.0", contract.SupportNewerThanVerified, Probed{}}, // its family, though not its probe
+		{"3.0.0", "", contract.SupportNewerThanVerified, Probed{}},
+	} {
+		got, err := x.Classify("a", c.version, "linux-x64", c.probe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions := ""
+		if got.Evidence.VersionRange != nil {
+			versions = *got.Evidence.VersionRange
+		}
+		entry, err := x.SupportEntry("a", c.version, "linux-x64")
+		if err != nil || got.Status != c.status || versions != c.versions || (entry == nil) != (versions == "") {
+			t.Errorf("%s is %s by %q, entry %v, %v", c.version, got.Status, versions, entry, err)
+		}
+		if source := got.Evidence.Source; versions == "" && !c.probe.Done && (source != contract.EvidenceFromNone || got.Evidence.ObservedAt != nil) {
+			t.Errorf("%s: evidence from %s", c.version, source)
+		}
+	}
+	// Where the representative probe was never captured nobody knows its family.
+	x = index(t, records(seen{version: "1.0.0", probe: "models", shape: "M", family: contract.FamilyPlain}))
+	if c, err := x.Find("a", "1.0.0", "linux-x64"); err != nil || c.Entry == nil {
+		t.Errorf("nothing is said of the only capture: %v, %v", c.Entry, err)
+	}
+}
+
 // Builds and calendar versions are ordered by the agent's scheme.
 func TestOddVersions(t *testing.T) {
 	r := records(

@@ -3,6 +3,7 @@ package matrix
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,9 @@ type indexedEntry struct {
 	// them by version; nil where there are several.
 	rep []*contract.ObservedShape
 	at  map[string]*contract.ObservedShape
+	// foreign says that the entry is of a family that the representative probe
+	// does not speak, though it was captured.
+	foreign bool
 }
 
 // count takes in a shape of the representative probe.
@@ -119,6 +123,7 @@ func NewIndex(m *contract.SupportMatrix, file *contract.AgentsFile, policy *cont
 				in.breaking[k.Shape] = true
 			}
 		}
+		in.markForeign()
 		if err := in.remember(); err != nil {
 			return nil, err
 		}
@@ -167,6 +172,28 @@ func (in *indexed) add(e *contract.MatrixEntry) error {
 		in.newest = v
 	}
 	return nil
+}
+
+// markForeign finds the entries of families that the representative probe does
+// not speak. A list of models that stayed the same over some versions says
+// nothing about how a chat went at those between them.
+func (in *indexed) markForeign() {
+	spoken := map[contract.ProtocolFamily]bool{}
+	for _, list := range in.entries {
+		for _, e := range list {
+			for _, f := range e.ProtocolFamilies {
+				spoken[f] = spoken[f] || len(e.rep) > 0
+			}
+		}
+	}
+	if !slices.Contains(slices.Collect(maps.Values(spoken)), true) {
+		return // never captured: nobody knows its family
+	}
+	for _, list := range in.entries {
+		for _, e := range list {
+			e.foreign = !slices.ContainsFunc(e.ProtocolFamilies, func(f contract.ProtocolFamily) bool { return spoken[f] })
+		}
+	}
 }
 
 // remember answers for every captured version, so that questions about those

@@ -30,6 +30,7 @@ type seen struct {
 	status                contract.ReplayStatus
 	live, bin, violated   bool
 	profile               string
+	family                contract.ProtocolFamily // events unless said otherwise
 	minute                int
 	runner                string
 }
@@ -59,6 +60,9 @@ func (s seen) observed() store.Observed {
 	}
 	if s.profile != "" {
 		o.Extensions.Profile = s.profile
+	}
+	if s.family != "" {
+		o.ProtocolFamily = s.family
 	}
 	return store.Observed{Path: fmt.Sprintf("observations/a/%s/linux-x64/%d.%s.observation.json", s.version, s.minute, s.probe), Observation: o}
 }

@@ -23,7 +23,7 @@ func (c *Claim) Why() []string {
 	case e == nil && c.Agent.Exemption != "":
 		out = append(out, "nothing of "+id+" is in this registry: "+c.Agent.Exemption)
 	case e == nil:
-		out = append(out, fmt.Sprintf("version %s of %s was not captured on %s, and no two captured versions with one shape enclose it", c.Version, id, c.Platform))
+		out = append(out, fmt.Sprintf("version %s of %s was not captured on %s%s, and no two captured versions with one shape enclose it", c.Version, id, c.Platform, c.with()))
 	case e.Extensions.Reason != "":
 		out = append(out, e.Extensions.Reason)
 		for _, link := range e.Extensions.Evidence {
@@ -53,6 +53,14 @@ func (c *Claim) Why() []string {
 		out = append(out, fmt.Sprintf("shape %s: %s (%s)", k.Shape.Short(), k.Reason, k.Evidence))
 	}
 	return append(out, grouped(e.Notes, c.Agent.RepresentativeProbe)...)
+}
+
+// with names the probe that a claim is about, for a version that others may know.
+func (c *Claim) with() string {
+	if c.Agent.RepresentativeProbe == "" {
+		return ""
+	}
+	return " with " + c.Agent.RepresentativeProbe
 }
 
 // grouped joins notes that say the same of several probes, and puts the one

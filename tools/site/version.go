@@ -78,7 +78,7 @@ func (s *Site) versionPage(a *contract.Agent, version string, p contract.Platfor
 	page := &versionPage{Agent: a, Version: version, Platform: p, Claim: claim, Chip: chipOf(claim.Status, claim.Policy.AllowRun), Why: claim.Why(), Next: claim.Next(p)}
 	if claim.Entry != nil {
 		for n := range s.Matrix.Agents {
-			if e := &s.Matrix.Agents[n]; e.Agent == a.ID && slices.Equal(e.VersionRanges, claim.Entry.VersionRanges) && slices.Equal(e.Platforms, claim.Entry.Platforms) && e.SupportStatus == claim.Entry.SupportStatus {
+			if e := &s.Matrix.Agents[n]; e.Agent == a.ID && slices.Equal(e.VersionRanges, claim.Entry.VersionRanges) && slices.Equal(e.Platforms, claim.Entry.Platforms) && slices.Equal(e.ProtocolFamilies, claim.Entry.ProtocolFamilies) && e.SupportStatus == claim.Entry.SupportStatus {
 				page.Place = fmt.Sprintf("%s#/agents/%d", matrix.Path, n)
 			}
 		}
