@@ -147,14 +147,21 @@ func (r *Report) Partial() bool {
 	return told > 0 && told < len(r.Results)
 }
 
+// Place is where a report's records went.
+type Place struct {
+	Versioned bool   // git keeps it
+	Flag      string // " --registry DIR" where a command needs it to find the place
+}
+
 // NextStep says what the person at the terminal may want to do now.
-func (r *Report) NextStep() string {
+func (r *Report) NextStep(p Place) string {
 	if waiting(r.Results) {
 		return "Next: `agent-contracts review list` shows the questions; answer them with `agent-contracts review answer`, then run the same command again."
 	}
 	fresh := map[string]bool{}
-	refused, unknown := false, false
+	refused, unknown, explain := false, false, ""
 	for _, res := range r.Results {
+		explain = fmt.Sprintf("`agent-contracts matrix --explain %s %s%s`", res.Cell.Agent, res.Cell.Version, p.Flag)
 		switch {
 		case res.Redaction != "" && res.Redaction != contract.RedactionPassed:
 			refused = true
@@ -175,7 +182,12 @@ func (r *Report) NextStep() string {
 			names = append(names, n)
 		}
 		slices.Sort(names)
-		return fmt.Sprintf("Next: %d new shape(s) (%s). Look at them with `git diff --stat`, check with `agent-contracts validate`, and commit.", len(fresh), strings.Join(names, ", "))
+		if !p.Versioned {
+			return fmt.Sprintf("Next: %d new shape(s) (%s). %s shows what they say of this version, `agent-contracts validate%s` checks the registry.", len(fresh), strings.Join(names, ", "), explain, p.Flag)
+		}
+		return fmt.Sprintf("Next: %d new shape(s) (%s). Look at them with `git diff --stat`, check with `agent-contracts validate%s`, and commit.", len(fresh), strings.Join(names, ", "), p.Flag)
+	case !p.Versioned:
+		return "Next: every shape was known. " + explain + " shows what is known of this version."
 	}
 	return "Next: every shape was known. Commit the new observations, or drop them with `git restore` and `git clean`."
 }

@@ -60,18 +60,26 @@ func TestExitCode(t *testing.T) {
 }
 
 func TestNextStep(t *testing.T) {
+	git, plain := Place{Versioned: true}, Place{Flag: " --registry mine"}
 	for _, c := range []struct {
 		results []*CellResult
+		at      Place
 		says    string
 	}{
-		{[]*CellResult{known}, "every shape was known"},
-		{[]*CellResult{known, fresh, fresh}, "1 new shape(s) (" + fresh.Shape.Signature.Short()},
-		{[]*CellResult{fresh, unknown}, "tell nothing"},
-		{[]*CellResult{rejected, asks}, "agent-contracts review answer"},
-		{[]*CellResult{unknown, rejected}, "registry/vocabulary.json"},
+		{[]*CellResult{known}, git, "every shape was known. Commit"},
+		{[]*CellResult{known}, plain, "every shape was known. `agent-contracts matrix --explain"},
+		{[]*CellResult{known, fresh, fresh}, git, "1 new shape(s) (" + fresh.Shape.Signature.Short() + "). Look at them with `git diff --stat`"},
+		{[]*CellResult{known, fresh, fresh}, plain, "`agent-contracts validate --registry mine` checks"},
+		{[]*CellResult{fresh, unknown}, git, "tell nothing"},
+		{[]*CellResult{rejected, asks}, git, "agent-contracts review answer"},
+		{[]*CellResult{unknown, rejected}, git, "registry/vocabulary.json"},
 	} {
-		if got := (&Report{Results: c.results}).NextStep(); !strings.Contains(got, c.says) {
+		got := (&Report{Results: c.results}).NextStep(c.at)
+		if !strings.Contains(got, c.says) {
 			t.Errorf("next step %q, want one that says %q", got, c.says)
+		}
+		if !c.at.Versioned && strings.Contains(got, "git") {
+			t.Errorf("next step %q names git, which does not keep the registry", got)
 		}
 	}
 }

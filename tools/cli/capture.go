@@ -155,7 +155,7 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 	if report == nil {
 		return err
 	}
-	if printErr := a.printReport(f, report, err == nil); printErr != nil {
+	if printErr := a.printReport(f, report, a.where(opts.Registry), err == nil); printErr != nil {
 		return printErr
 	}
 	if err != nil {
@@ -303,7 +303,7 @@ func (a *app) printPlan(f *captureFlags, p *capture.Plan) error {
 
 // printReport shows what is known. A capture that was cut short has no next
 // step but its error's hint.
-func (a *app) printReport(f *captureFlags, r *capture.Report, whole bool) error {
+func (a *app) printReport(f *captureFlags, r *capture.Report, at capture.Place, whole bool) error {
 	for _, n := range r.Notes {
 		a.talk("%s", oneLine(n))
 	}
@@ -324,7 +324,7 @@ func (a *app) printReport(f *captureFlags, r *capture.Report, whole bool) error 
 		fmt.Fprintf(a.env.Stdout, "%s\n", oneLine(line))
 	}
 	if whole {
-		fmt.Fprintf(a.env.Stdout, "\n%s\n", r.NextStep())
+		fmt.Fprintf(a.env.Stdout, "\n%s\n", r.NextStep(at))
 	}
 	return nil
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/play"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -122,6 +124,16 @@ func (a *app) openRecords() (*store.Registry, error) {
 		}
 	}
 	return nil, &Exit{Code: ExitUsage, Err: errors.New("there is no registry around this folder, and the one in the binary has no records"), Hint: "name one with --registry DIR"}
+}
+
+// where says where the registry's records are, for whoever is told what to do
+// next.
+func (a *app) where(reg *store.Registry) capture.Place {
+	p := capture.Place{Versioned: reg.Versioned()}
+	if a.registry != "" {
+		p.Flag = " --registry " + play.Quote(a.registry)
+	}
+	return p
 }
 
 // dialectFlags are --family and --kind, which name the dialect of a FILE.

@@ -46,21 +46,23 @@ func (a *app) replayAll(ctx context.Context, f *replayFlags) error {
 			written++
 		}
 	}
-	a.talk("%s read, %s", count(len(rows), "reading"), goldenTally(f.write, bad, written))
+	a.talk("%s read, %s", count(len(rows), "reading"), goldenTally(f.write, bad, written, reg.Versioned()))
 	if bad > 0 {
 		return &Exit{Code: ExitFindings}
 	}
 	return nil
 }
 
-func goldenTally(write bool, bad, written int) string {
+func goldenTally(write bool, bad, written int, versioned bool) string {
 	switch {
 	case !write:
 		return fmt.Sprintf("%d not as the goldens say", bad)
 	case bad > 0:
 		return fmt.Sprintf("%s written, %d not: their records name no golden, or their reader is gone", count(written, "golden"), bad)
-	case written > 0:
+	case written > 0 && versioned:
 		return count(written, "golden") + " written. Look at them with git diff; errors --write and matrix --write follow"
+	case written > 0:
+		return count(written, "golden") + " written; errors --write and matrix --write follow"
 	}
 	return "every golden is as they say"
 }

@@ -14,6 +14,31 @@ type Policy struct {
 	Extensions map[string]any `json:"extensions,omitempty"`
 }
 
+// inheritedMarks is the extension that names agents whose coverage marks speak of
+// another registry.
+const inheritedMarks = "inherited_marks"
+
+// InheritMarks says that the coverage marks of these agents are those of the
+// registry that this one was made from: they name what to capture, and not what
+// has been.
+func (p *Policy) InheritMarks(agents []string) {
+	list := make([]any, len(agents))
+	for i, id := range agents {
+		list[i] = id
+	}
+	if p.Extensions == nil {
+		p.Extensions = map[string]any{}
+	}
+	p.Extensions[inheritedMarks] = list
+}
+
+// InheritsMarks reports whether the coverage marks of an agent speak of another
+// registry.
+func (p *Policy) InheritsMarks(agent string) bool {
+	list, _ := p.Extensions[inheritedMarks].([]any)
+	return slices.Contains(list, any(agent))
+}
+
 // Maintainer is somebody who may attest, promote and withdraw.
 type Maintainer struct {
 	Handle string `json:"handle"`

@@ -176,7 +176,7 @@ func TestInstallShims(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "codex"))
-	if err != nil || !bytes.HasSuffix(text, []byte("exec '/opt/it'\\''s/agent-contracts' play '--registry' '/r' '--as' 'codex' -- \"$@\"\n")) {
+	if err != nil || !bytes.HasSuffix(text, []byte("exec '/opt/it'\\''s/agent-contracts' play --registry /r --as codex -- \"$@\"\n")) {
 		t.Errorf("the shim of codex: %v\n%s", err, text)
 	}
 	if _, err := l.InstallShims(dir, "/other", nil); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -84,15 +85,23 @@ func shim(dir, name, program string, args []string) (place, text string) {
 		}
 		return filepath.Join(dir, name+".cmd"), "@rem " + shimMark + "\r\n@" + quoted + " -- %*\r\n"
 	}
-	quoted := quote(program) + " play"
+	quoted := Quote(program) + " play"
 	for _, a := range args {
-		quoted += " " + quote(a)
+		quoted += " " + Quote(a)
 	}
 	return filepath.Join(dir, name), "#!/bin/sh\n# " + shimMark + "\nexec " + quoted + " -- \"$@\"\n"
 }
 
-// quote spells a word for a shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// plain are words that mean themselves to a shell.
+var plain = lazyregexp.New(`^[A-Za-z0-9_./:@+-]+$`)
+
+// Quote spells a word for a shell.
+func Quote(s string) string {
+	if plain.Get().MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
 
 // Answer is what a shim prints and exits with when a host asks it for its
 // version or its help instead of running a turn; "" for a turn. A version is

@@ -31,7 +31,8 @@ func UserDir(getenv func(string) string) (string, error) {
 
 // Create makes a registry without records in dir, with the agents, families,
 // vocabulary and probes of from. Its maintainers are its own: those of from are
-// left out, and who keeps the new one names them. It appears all at once; where a
+// left out, and who keeps the new one names them. Its policy says that the
+// coverage marks of the agents speak of from. It appears all at once; where a
 // registry stands already it is left as it is.
 func Create(dir string, from *Registry) error {
 	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(AgentsFile))); err == nil {
@@ -57,6 +58,9 @@ func Create(dir string, from *Registry) error {
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("making a registry: %w", err)
 	}
+	if err := ownPolicy(from, tmp); err != nil {
+		return fmt.Errorf("making a registry: %w", err)
+	}
 	if err := os.Chmod(tmp, 0o755); err != nil {
 		return fmt.Errorf("making a registry: %w", err)
 	}
@@ -68,9 +72,6 @@ func Create(dir string, from *Registry) error {
 
 func copyFile(from *Registry, rel, to string) error {
 	b, err := from.ReadFile(rel)
-	if err == nil && rel == PolicyFile {
-		b, err = withoutMaintainers(from, b)
-	}
 	if err != nil {
 		return err
 	}
@@ -80,13 +81,30 @@ func copyFile(from *Registry, rel, to string) error {
 	return writeSynced(to, b)
 }
 
-func withoutMaintainers(from *Registry, was []byte) ([]byte, error) {
+// ownPolicy writes the policy of a registry in dir that was made from another.
+func ownPolicy(from *Registry, dir string) error {
 	p, err := from.Policy()
-	if err != nil || len(p.Maintainers) == 0 {
-		return was, err
+	if err != nil {
+		return err
 	}
-	p.Maintainers = nil
-	return contract.Encode(p)
+	var file struct{ Agents []struct{ ID string } }
+	if err := from.ReadJSON(AgentsFile, &file); err != nil {
+		return err
+	}
+	ids := make([]string, len(file.Agents))
+	for i, a := range file.Agents {
+		ids[i] = a.ID
+	}
+	p.SchemaVersion, p.Maintainers = contract.SchemaVersion, nil
+	if p.Agents == nil {
+		p.Agents = []contract.AgentPolicy{}
+	}
+	p.InheritMarks(ids)
+	b, err := contract.Encode(p)
+	if err != nil {
+		return err
+	}
+	return writeSynced(filepath.Join(dir, filepath.FromSlash(PolicyFile)), b)
 }
 
 // Alone is a registry in memory of the given records, by their places, and of

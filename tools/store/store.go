@@ -90,6 +90,20 @@ func (r *Registry) Dir() string { return r.dir }
 // ReadOnly reports whether the registry is the embedded one.
 func (r *Registry) ReadOnly() bool { return r.dir == "" }
 
+// Versioned reports whether git keeps the registry: its folder or one around it
+// is a work tree.
+func (r *Registry) Versioned() bool {
+	for dir := r.dir; dir != ""; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return false
+}
+
 // FS returns the registry's files.
 func (r *Registry) FS() fs.FS { return r.fsys }
 

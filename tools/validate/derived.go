@@ -232,9 +232,9 @@ func (v *validation) orphans() {
 }
 
 // coverage holds each agent's marks against its observations (FINE-PRINT 5).
-// The marks are those of the public registry: one of somebody's own starts with
-// them and without records, so that agents that were never captured here are
-// one finding together, and none before the first capture.
+// Marks that the policy says are inherited speak of another registry. Agents that
+// were never captured here are one finding together, and none before the first
+// capture.
 func (v *validation) coverage(obs []store.Observed) {
 	has, any := map[[2]string]bool{}, map[string]bool{}
 	for _, o := range obs {
@@ -253,7 +253,7 @@ func (v *validation) coverage(obs []store.Observed) {
 		}
 		for _, p := range slices.Sorted(mapKeys(a.Coverage)) {
 			switch {
-			case a.Coverage[p].Status != contract.CoverageCaptured || has[[2]string{a.ID, p}]:
+			case a.Coverage[p].Status != contract.CoverageCaptured || has[[2]string{a.ID, p}] || v.res.policy.InheritsMarks(a.ID):
 			case any[a.ID]:
 				v.report("COVERAGE-UNTRUE", store.AgentsFile, at+"/"+p, "%s has no observation of %s", a.ID, p)
 			case !slices.Contains(never, a.ID):
