@@ -119,12 +119,16 @@ func (h *history) report(a *contract.Agent, platform contract.Platform, obs []st
 	slices.SortFunc(o.Tracks, func(x, y Track) int {
 		return cmp.Or(strings.Compare(x.Profile, y.Profile), slices.Index(contract.BasicProbes, x.Probe)-slices.Index(contract.BasicProbes, y.Probe))
 	})
-	if r := h.published(a.ID, platform); r != nil {
-		o.History.Releases = r.Releases
+	published := h.published(a.ID, platform)
+	if published != nil {
+		o.History.Releases = published.Releases
 	}
 	b, err := newBisection(o)
 	if err != nil {
 		return nil, err
+	}
+	if published != nil {
+		b.known.tried(published.NotCaptured)
 	}
 	return b.report()
 }
@@ -156,11 +160,62 @@ func (h *history) section(p *page, a *contract.Agent, platform contract.Platform
 		if len(rows) == 0 {
 			p.line("%s: no change between captures", profile)
 			p.printf("\n")
+		} else {
+			p.heading(3, fmt.Sprintf("%s, profile %s", a.ID, profile))
+			p.rows(append([][]string{{"release", "after", "probes", "for a reader", "for the consumer", "what changed"}}, rows...))
+		}
+		if h.published(a.ID, platform) != nil {
+			looked(p, r, profile)
+		}
+	}
+}
+
+// looked says of each probe how far its captures reach and how many releases
+// they leave out, so that no row above is taken for more than it is.
+func looked(p *page, r *Report, profile string) {
+	var reach, unseen []group
+	for _, t := range r.Tracks {
+		n := len(t.Timeline)
+		if t.Profile != profile || n == 0 {
 			continue
 		}
-		p.heading(3, fmt.Sprintf("%s, profile %s", a.ID, profile))
-		p.rows(append([][]string{{"release", "after", "probes", "for a reader", "for the consumer", "what changed"}}, rows...))
+		first, last := t.Timeline[0].From, t.Timeline[n-1].To
+		if first != last {
+			first += " to " + last
+		}
+		reach = grouped(reach, first, t.Probe)
+		if n := t.unseen(); n > 0 {
+			unseen = grouped(unseen, fmt.Sprint(n), t.Probe)
+		}
 	}
+	p.line("captures from %s", groups(reach))
+	if len(unseen) > 0 {
+		p.line("not looked at between equal captures: %s", groups(unseen))
+	}
+	p.printf("\n")
+}
+
+// group is probes of which the same is said.
+type group struct {
+	what   string
+	probes []string
+}
+
+func grouped(list []group, what, probe string) []group {
+	i := slices.IndexFunc(list, func(g group) bool { return g.what == what })
+	if i < 0 {
+		return append(list, group{what, []string{probe}})
+	}
+	list[i].probes = append(list[i].probes, probe)
+	return list
+}
+
+func groups(list []group) string {
+	out := make([]string, len(list))
+	for i, g := range list {
+		out[i] = g.what + " (" + probeList(g.probes) + ")"
+	}
+	return strings.Join(out, ", ")
 }
 
 func tracksOf(r *Report) []Track {
@@ -186,11 +241,7 @@ func (h *history) covered(a *contract.Agent, platform contract.Platform, r *Repo
 	}
 	most := 0
 	for _, t := range r.Tracks {
-		n := 0
-		for _, s := range t.Unseen {
-			n += s.Releases
-		}
-		most = max(most, n)
+		most = max(most, t.unseen())
 	}
 	if most > 0 {
 		out += fmt.Sprintf("; not looked at: up to %d releases between equal captures of a probe", most)

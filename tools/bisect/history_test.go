@@ -2,6 +2,7 @@ package bisect
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,6 +94,43 @@ func TestHistory(t *testing.T) {
 	must(t, err)
 	if !bytes.Equal(got, again) {
 		t.Error("the same records give two documents")
+	}
+}
+
+// What a profile's captures leave out is said probe by probe; what gave nothing
+// when it was tried was looked at (issue 6).
+func TestHistoryLookedAt(t *testing.T) {
+	o, captured := options(t, "codex", text)
+	keep(t, o.Registry, captured, "0.44.0", "0.60.1")
+	must(t, os.Remove(filepath.Join(o.Registry.Dir(), filepath.FromSlash(IncidentsPath))))
+	tried := func(list string) string {
+		t.Helper()
+		must(t, os.WriteFile(filepath.Join(o.Registry.Dir(), filepath.FromSlash(ReleasesPath)), []byte(`{"schema_version": 1, "agents": [
+			{"agent": "codex", "platform": "linux-x64", "looked_at": "2026-06-27T10:00:00Z", "prereleases": 0,
+			 "releases": ["0.44.0", "0.45.0", "0.46.0", "0.47.0", "0.60.1"], "not_captured": [`+list+`]}]}`), 0o644))
+		got, err := WriteHistory(o.Registry)
+		must(t, err)
+		return string(got)
+	}
+	const whole, one = `{"version": "0.45.0", "reason": "not_installable"}`, `{"version": "0.46.0", "probe": "chat-text-success", "profile": "production", "reason": "no_observation"}`
+	for _, c := range []struct {
+		tried string
+		most  int
+		line  string
+	}{
+		{"", 3, "3 (version-probe, chat-text-success, auth-failure, provider-failure, interrupted-or-malformed-stream)"},
+		{whole, 2, "2 (version-probe, chat-text-success, auth-failure, provider-failure, interrupted-or-malformed-stream)"},
+		{whole + "," + one, 2, "2 (version-probe, auth-failure, provider-failure, interrupted-or-malformed-stream), 1 (chat-text-success)"},
+	} {
+		got := tried(c.tried)
+		for _, want := range []string{
+			fmt.Sprintf("; not looked at: up to %d releases between equal captures of a probe\n", c.most),
+			"\n\n- captures from 0.44.0 to 0.60.1 (all)\n- not looked at between equal captures: " + c.line + "\n",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("tried %s: the document lacks %q:\n%s", c.tried, want, got)
+			}
+		}
 	}
 }
 

@@ -146,6 +146,18 @@ func (k *known) open(version string, tracks []Track) []Track {
 	return out
 }
 
+// tried takes in what former attempts did not give: such a release was looked
+// at, although nothing is known of it.
+func (k *known) tried(list []contract.NotCaptured) {
+	for _, n := range list {
+		if n.Probe == "" {
+			k.unavailable[n.Version] = Reason(n.Reason)
+			continue
+		}
+		k.missing[cell{n.Version, Track{n.Probe, n.Profile}}] = Reason(n.Reason)
+	}
+}
+
 func (k *known) learn(version string, got *Captured) {
 	for i := range got.Observed {
 		k.add(&got.Observed[i])

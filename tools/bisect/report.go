@@ -220,6 +220,15 @@ func (d *differ) side(o *store.Observed) (compare.Side, error) {
 	}, nil
 }
 
+// unseen counts the releases between equal captures.
+func (t *TrackReport) unseen() int {
+	n := 0
+	for _, s := range t.Unseen {
+		n += s.Releases
+	}
+	return n
+}
+
 // Settled reports whether nothing is left to capture.
 func (r *Report) Settled() bool { return len(r.Wanted) == 0 }
 
