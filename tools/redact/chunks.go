@@ -33,17 +33,11 @@ func (r *run) chunkAt(s string, i int) (end int, edits []edit, ok bool) {
 	if !standsAlone(w) {
 		return 0, nil, false
 	}
-	for k := 0; k < len(w); {
-		next, text := r.tokenAt(w, k)
-		if text != "" {
-			edits = append(edits, edit{start: k, end: next, text: text})
-		}
-		k = next
-	}
+	edits, _ = r.tokensOf(w)
 	if short.word != nil {
 		*short.word = shortWord{short.low, short.high, edits}
 	} else {
-		r.chunks.put(w, edits)
+		r.chunks.putAgain(w, edits)
 	}
 	return end, edits, true
 }
@@ -111,6 +105,11 @@ func standsAlone(w string) bool {
 	if isPathByte(w[len(w)-1]) && (strings.Contains(w, "/home/") || strings.Contains(w, "/Users/")) {
 		return false // it may go on behind a space
 	}
+	return contextFree(w)
+}
+
+// contextFree is standsAlone for a word behind which no name goes on.
+func contextFree(w string) bool {
 	for i := 0; i < len(w); {
 		c := w[i]
 		switch {

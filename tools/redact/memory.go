@@ -75,7 +75,10 @@ func (t *textSet) has(s string) bool { return t.table.used > 0 && t.table.has(ke
 
 // recent remembers what was made of texts lately, in a fixed amount of memory.
 // Only what would be made of a text again in the same way may be forgotten.
-type recent[T any] struct{ slots []slot[T] }
+type recent[T any] struct {
+	slots []slot[T]
+	once  []uint32 // of texts that were met, for putAgain
+}
 
 type slot[T any] struct {
 	hash  uint64
@@ -122,6 +125,20 @@ func (c *recent[T]) put(key string, value T) {
 		s = c.at(hash)
 	}
 	*s = slot[T]{hash, strings.Clone(key), value}
+}
+
+// putAgain is put from the second time on that a text is met: most of those that
+// are not met soon again are never, and would only push others out.
+func (c *recent[T]) putAgain(key string, value T) {
+	hash := maphash.String(keySeeds[0], key)
+	if c.once == nil {
+		c.once = make([]uint32, manySlots)
+	}
+	if met := &c.once[hash%manySlots]; *met != uint32(hash>>32) {
+		*met = uint32(hash >> 32)
+		return
+	}
+	c.put(key, value)
 }
 
 // nestless says that what is made of a text does not depend on how deep it

@@ -218,7 +218,7 @@ func (r *run) settlePieces(s string, bounds []int) []string {
 		return parts
 	}
 	for n := 0; ; n++ {
-		edits := r.textEdits(s, written, 0)
+		edits, _ := r.textEdits(s, written, 0)
 		parts := r.cut(s, edits, bounds, true)
 		if len(edits) == 0 || n == 8 {
 			return parts

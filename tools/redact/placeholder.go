@@ -17,6 +17,7 @@ type names struct {
 	last    []uint32 // per kind
 	// Placeholders and names of paths that the raw transcript already holds.
 	reserved, reservedPaths map[string]bool
+	dry                     bool // only to see whether something would be replaced: give none out
 }
 
 // name is a placeholder: the index of its kind, and its number.
@@ -35,6 +36,9 @@ func (n *names) get(kind, value string) string {
 func (n *names) of(key textKey, kind func() string) string {
 	s := n.byValue.at(key)
 	if s.name.n == 0 {
+		if n.dry {
+			return leak.PadStart
+		}
 		n.byValue.put(s, key, n.fresh(n.kind(kind())))
 	}
 	return n.spell(s.name)
@@ -50,6 +54,9 @@ func (n *names) path(value string) string {
 	key := keyOf(value)
 	s := n.byPath.at(key)
 	if s.name.n == 0 {
+		if n.dry {
+			return leak.PadStart
+		}
 		n.byPath.put(s, key, n.fresh(0))
 	}
 	return n.spell(s.name)

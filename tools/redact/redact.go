@@ -131,6 +131,8 @@ type run struct {
 	enums    recent[bool]       // whether a value looks like a constant
 	chunks   recent[[]edit]     // what is replaced in a word of a text
 	short    shortWords         // the same for short words
+	plain    plainWords         // what becomes of words that touch nothing
+	named    recent[nameEdits]  // the same for names and paths
 	mapped   recent[string]     // sanitized form of a path
 	members  map[string]*member // by name
 	spelled  map[string]*member // by name as it is written
@@ -148,6 +150,8 @@ type run struct {
 	edits    []edit // of a frame, again and again
 	spare    spareEdits
 	looked   lookups
+	looks    []leak.Look // where rules looked in the text of wordEdits
+	plodding bool        // take no short cuts
 }
 
 type knownPath struct{ path, class string }
@@ -161,7 +165,7 @@ func (r *Redactor) Redact(raw *transcript.Transcript, in Input) (clean *transcri
 		return nil, Report{Status: contract.RedactionFailed}, fmt.Errorf("redacting: no dialect %q in families.json", in.Dialect)
 	}
 	s := newRun(d, in, leak.NewScanner(in.Secrets))
-	s.forms.off = r.plodding
+	s.forms.off, s.plodding = r.plodding, r.plodding
 	defer func() {
 		if p := recover(); p != nil {
 			clean, rep, err = nil, Report{Status: contract.RedactionFailed}, s.fault(p)
@@ -291,7 +295,7 @@ func (l *lineReader) Read(p []byte) (n int, err error) {
 }
 
 func (r *run) unknown(w string) {
-	if !r.quiet && len(r.unknowns) < 1000 && !r.names.has(w) {
+	if !r.quiet && !r.names.dry && len(r.unknowns) < 1000 && !r.names.has(w) {
 		r.unknowns[w] = true
 	}
 }

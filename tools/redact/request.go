@@ -38,15 +38,22 @@ func appendRequests(found []edit, s string) []edit {
 	return found
 }
 
-// mayRequest says that a word of s may be one of requestKeys.
+// mayRequest says that a word of s may be one of requestKeys: a capital or an
+// underscore goes on behind a stem. Each stem is looked for by a rare letter.
 func mayRequest(s string) bool {
-	for _, stem := range []string{"request", "system"} { // a capital or an underscore goes on behind
-		for at := 0; ; {
-			n := strings.Index(s[at:], stem)
-			if n < 0 {
-				break
-			}
-			if at += n + len(stem); at < len(s) && (s[at] == '_' || s[at] == 'B' || s[at] == 'P' || s[at] == 'I') {
+	return mayStem(s, "request", 2) || mayStem(s, "system", 1)
+}
+
+func mayStem(s, stem string, rare int) bool {
+	for at := rare; at < len(s); at++ {
+		n := strings.IndexByte(s[at:], stem[rare])
+		if n < 0 {
+			return false
+		}
+		at += n
+		if rest := s[at-rare:]; len(rest) > len(stem) && strings.HasPrefix(rest, stem) {
+			switch rest[len(stem)] {
+			case '_', 'B', 'P', 'I':
 				return true
 			}
 		}

@@ -115,6 +115,7 @@ func (r *run) textLine(s string, rec *transcript.Record) string {
 			m.always = 0 // more texts may stay now
 		}
 		r.forms.forget()
+		r.plain, r.named = nil, recent[nameEdits]{}
 		out, _ = r.cutLine(out)
 	}
 	return out

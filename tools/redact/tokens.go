@@ -11,6 +11,16 @@ func (r *run) place(v string) string {
 	return r.names.of(keyOf(v), func() string { return kindOf(v) })
 }
 
+// placeID is place for what looks like an identifier.
+func (r *run) placeID(v string) string {
+	return r.names.of(keyOf(v), func() string {
+		if isUUID(v) {
+			return "uuid"
+		}
+		return "id"
+	})
+}
+
 func kindOf(v string) string {
 	switch {
 	case !utf8.ValidString(v):
@@ -67,17 +77,19 @@ func looksLikeID(v string) bool {
 // idPart says that a run of letters and digits is no word: eight or more with
 // both in it, twelve or more hexadecimal digits, ten or more digits.
 func idPart(p string) bool {
-	digits, letters, changes := 0, 0, 0
+	digits, changes := 0, 0
+	last := p != "" && isDigit(p[0])
 	for i := range len(p) {
-		if isDigit(p[i]) {
+		digit := isDigit(p[i])
+		if digit {
 			digits++
-		} else {
-			letters++
 		}
-		if i > 0 && isDigit(p[i]) != isDigit(p[i-1]) {
+		if digit != last {
 			changes++
+			last = digit
 		}
 	}
+	letters := len(p) - digits
 	switch {
 	case digits >= 10 && letters == 0:
 		return true

@@ -1,8 +1,10 @@
 package redact
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -108,11 +110,11 @@ func (r *run) alone(s string, depth int) string {
 func (r *run) settle(s string, written bool, depth int) string {
 	out := s
 	for range 8 {
-		edits := r.textEdits(out, written, depth)
+		edits, settled := r.textEdits(out, written, depth)
 		if len(edits) > 0 {
 			out = apply(out, edits)
 		}
-		done := len(edits) == 0
+		done := len(edits) == 0 || settled && !r.plodding && r.secretsStay(out, edits)
 		r.spare.give(edits)
 		if done {
 			break
@@ -121,14 +123,55 @@ func (r *run) settle(s string, written bool, depth int) string {
 	return out
 }
 
-func (r *run) textEdits(s string, written bool, depth int) []edit {
+// secretsStay says that a text, with its edits, has no secret that it did not
+// have before: where rules looked there is none now, and no edit makes a
+// keyword.
+func (r *run) secretsStay(out string, edits []edit) bool {
+	if !r.scanner.Inert() {
+		return false
+	}
+	looks := r.looks
+	slices.SortFunc(looks, func(a, b leak.Look) int { return cmp.Compare(a.Start, b.Start) })
+	shift, at := 0, 0 // of out against the text before, behind the edits up to at
+	for len(looks) > 0 || at < len(edits) {
+		if at == len(edits) || len(looks) > 0 && looks[0].End <= edits[at].start {
+			l := looks[0]
+			looks = looks[1:]
+			l.Start, l.End = l.Start+shift, l.End+shift
+			if !r.scanner.Clear(out, l) {
+				return false
+			}
+			continue
+		}
+		e := edits[at]
+		if len(looks) > 0 && looks[0].Start < e.end {
+			if looks[0].Start < e.start || looks[0].End > e.end {
+				return false
+			}
+			looks = looks[1:]
+			continue
+		}
+		from := e.start + shift
+		to := from + len(e.text)
+		if e.text[0] != '<' && r.scanner.Touches(out, from, to) || strings.HasPrefix(e.text, "<token") || to < len(out) && e.text[0] != '<' && isPathByte(out[to]) {
+			return false
+		}
+		shift += len(e.text) - (e.end - e.start)
+		at++
+	}
+	return true
+}
+
+// textEdits returns what is replaced in a text and whether the text then stays
+// as it is, as wordEdits does.
+func (r *run) textEdits(s string, written bool, depth int) (edits []edit, settled bool) {
 	switch {
 	case isInert(s):
-		return nil
+		return nil, false
 	case written:
 		return r.wordEdits(s)
 	}
-	return r.denyEdits(s, depth)
+	return r.denyEdits(s, depth), false
 }
 
 // stays says that a whole string is a literal of the protocol.

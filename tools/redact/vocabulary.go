@@ -48,12 +48,13 @@ func ParseVocabulary(b []byte) (*Vocabulary, error) {
 type lexicon struct {
 	words, names, keys, verbs, codes, commands map[string]bool
 	phrases                                    []string
-	longest                                    int // length of the longest entry, or of a literal
+	exact                                      map[string]bool // names and codes
+	longest                                    int             // length of the longest entry, or of a literal
 }
 
 // newLexicon collects the groups for one dialect.
 func newLexicon(v *Vocabulary, dialect string) (*lexicon, error) {
-	l := &lexicon{longest: maxLiteral}
+	l := &lexicon{longest: maxLiteral, exact: map[string]bool{}}
 	sets := map[string]*map[string]bool{"words": &l.words, "names": &l.names, "keys": &l.keys, "verbs": &l.verbs, "codes": &l.codes, "commands": &l.commands}
 	for _, s := range sets {
 		*s = map[string]bool{}
@@ -75,6 +76,9 @@ func newLexicon(v *Vocabulary, dialect string) (*lexicon, error) {
 				e = strings.ToLower(e)
 			}
 			(*set)[e] = true
+			if g.Kind == "names" || g.Kind == "codes" {
+				l.exact[e] = true
+			}
 			l.longest = max(l.longest, len(e))
 		}
 	}

@@ -11,9 +11,11 @@ import (
 
 // wordEdits redacts a text that the CLI or the provider wrote: public words,
 // short numbers and punctuation stay, every other word gets a placeholder.
-func (r *run) wordEdits(s string) []edit {
-	edits := r.spare.take()
-	taken := r.secretRanges(s)
+// Settled says that of the text with these edits nothing but what secretsStay
+// looks at can be replaced.
+func (r *run) wordEdits(s string) (edits []edit, settled bool) {
+	edits = r.spare.take()
+	taken, settled := r.secretRanges(s)
 	for i := 0; i < len(s); {
 		if len(taken) > 0 && taken[0].start <= i {
 			edits = append(edits, taken[0])
@@ -29,27 +31,40 @@ func (r *run) wordEdits(s string) []edit {
 			i++
 			continue
 		}
-		if end := inertAt(s[:limit], i); end > 0 {
-			i = end
-			continue
-		}
-		if i == 0 || isSpace(s[i-1]) {
-			if end, es, ok := r.chunkAt(s[:limit], i); ok {
-				edits = appendShifted(edits, es, i)
-				i = end
-				continue
-			}
-		}
-		end, text := r.countAt(s[:limit], i)
-		if end == 0 {
-			end, text = r.tokenAt(s[:limit], i)
-		}
-		if text != "" {
-			edits = append(edits, edit{start: i, end: end, text: text})
-		}
-		i = end
+		var sure bool
+		edits, i, sure = r.wordsAt(edits, s[:limit], i)
+		settled = settled && sure
 	}
-	return edits
+	return edits, settled
+}
+
+// wordsAt redacts a word or what else stands at s[i], and says whether that
+// cannot change any more.
+func (r *run) wordsAt(edits []edit, s string, i int) (_ []edit, end int, sure bool) {
+	start := i == 0 || isSpace(s[i-1])
+	if start {
+		if edits, end, sure, ok := r.plainChunk(edits, s, i); ok {
+			return edits, end, sure
+		}
+	}
+	if end := inertAt(s, i); end > 0 {
+		return edits, end, endsWord(s, end)
+	}
+	end, text := r.countAt(s, i)
+	if end > 0 {
+		sure = text != "" || end-i <= 3 || isYear(s[i:end]) // a longer one may stay beside a measure
+	} else if start {
+		if end, es, ok := r.chunkAt(s, i); ok {
+			return appendShifted(edits, es, i), end, len(es) == 0
+		}
+	}
+	if end == 0 {
+		end, text = r.tokenAt(s, i)
+	}
+	if text != "" {
+		edits = append(edits, edit{start: i, end: end, text: text})
+	}
+	return edits, end, sure
 }
 
 // countAt is tokenAt for a number of up to nine digits between white space, which
@@ -123,7 +138,7 @@ func (r *run) nameAt(s string, i int) int {
 	for j > i && (s[j-1] == '.' || s[j-1] == '-') {
 		j--
 	}
-	if n := s[i:j]; r.lex.names[n] || r.lex.codes[n] || r.survive[n] {
+	if n := s[i:j]; len(n) <= r.lex.longest && (r.lex.exact[n] || r.survive[n]) {
 		return j
 	}
 	return 0
@@ -157,7 +172,7 @@ func (r *run) wordAt(s string, i int) (int, string) {
 		run--
 	}
 	if looksLikeID(s[i:run]) {
-		return run, r.place(s[i:run])
+		return run, r.placeID(s[i:run])
 	}
 	if end := hostAt(s, i); end > 0 && !r.publicDotted(s[i:end]) {
 		return end, r.place(s[i:end])
@@ -211,11 +226,14 @@ func (r *run) numberAt(s string, i, j int) (int, string) {
 	if end := moneyEnd(s, i, j); end > 0 {
 		return end, r.names.get("num", s[i:end])
 	}
-	year := j-i == 4 && (s[i:i+2] == "19" || s[i:i+2] == "20")
-	if j-i <= 3 || year || j-i <= 7 && measured(s, i, j) {
+	if j-i <= 3 || isYear(s[i:j]) || j-i <= 7 && measured(s, i, j) {
 		return j, ""
 	}
 	return j, r.names.get("num", s[i:j])
+}
+
+func isYear(digits string) bool {
+	return len(digits) == 4 && (digits[:2] == "19" || digits[:2] == "20")
 }
 
 // moneyEnd returns the end of an amount of money, with its groups and fraction,
@@ -336,10 +354,11 @@ func isLetterRune(s string, j int) bool {
 const spokenText = "spoken"
 
 // secretRanges finds what must go whatever its words are: secrets, by grammar
-// or known, and texts of the scenario.
-func (r *run) secretRanges(s string) []edit {
+// or known, and texts of the scenario. None says that it is sure that there is
+// nothing of that kind, but where r.looks has a place.
+func (r *run) secretRanges(s string) (out []edit, none bool) {
 	var found []edit
-	r.scanner.Matches(s, true, func(m leak.Match) {
+	r.looks = r.scanner.MatchesAgain(s, r.looks[:0], func(m leak.Match) {
 		found = append(found, edit{start: m.Start, end: m.End, text: m.Kind})
 	})
 	for _, t := range r.scenario.long {
@@ -354,10 +373,9 @@ func (r *run) secretRanges(s string) []edit {
 	}
 	found = appendForeignRanges(found, s)
 	if len(found) == 0 {
-		return nil
+		return nil, len(r.scenario.long) == 0 && !mayRequest(s)
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].start < found[j].start })
-	var out []edit
 	at := 0
 	for _, e := range found {
 		if e.start < at || leak.HasPlaceholder(s[e.start:e.end]) {
@@ -371,5 +389,5 @@ func (r *run) secretRanges(s string) []edit {
 		e.text = r.names.get(e.text, s[e.start:e.end])
 		out = append(out, e)
 	}
-	return out
+	return out, false
 }

@@ -6,19 +6,18 @@ import (
 	"sync"
 )
 
-// finder finds many keywords at once, without regard to case. Of the pairs of
-// letters that follow each other in a keyword one stands at an even place of the
-// text, so only every second pair of it is looked up; where it is one of a
-// keyword's, the keyword is compared. Each keyword has the two neighbouring
-// pairs that texts have least.
+// finder finds many keywords at once, without regard to case. Each keyword is
+// found by three neighbouring letters of it, those that texts have least: of all
+// that stand in a text a hash is looked up in a small set of bits, and only where
+// it is one of a keyword's, the keyword is compared.
 type finder struct {
-	slots [1 << 16]uint16 // by pair, its first byte low → index into places, 0: none
-	// places are the keywords that may stand around a pair.
-	places [][]place
-	// around has, by the same index, which bytes may stand before and behind the
-	// pair: bit n for those whose last five bits are n.
-	around []struct{ before, behind uint32 }
+	bits   [1 << (gramBits - 6)]uint64 // by hash
+	slots  [1 << gramBits]uint16       // by hash → index into places, 0: none
+	places [][]place                   // the keywords that may stand around three letters
+	single []int32                     // keywords of one byte
 	words  []keyword
+	// longest is the length of the longest.
+	longest int
 }
 
 // keyword is a word in lower case, and the rules that have it, ascending.
@@ -30,16 +29,22 @@ type keyword struct {
 	head, mask, fold uint64
 }
 
-// place is where a keyword begins, so many bytes before the pair.
+// place is where a keyword begins, so many bytes before the three letters.
 type place struct {
 	word   int32
 	before int32
 }
 
+// gramBits is how many bits the hash of three letters has.
+const gramBits = 16
+
+// gramHash is the hash of the three lowest bytes of x, whose letters are small.
+func gramHash(x uint32) uint32 { return x << 8 * 0x9e3779b1 >> (32 - gramBits) }
+
 // newFinder makes a finder; list[i] are the keywords of rule i, none of which is
 // empty.
 func newFinder(list [][]string) *finder {
-	f := &finder{places: make([][]place, 1), around: make([]struct{ before, behind uint32 }, 1)}
+	f := &finder{places: make([][]place, 1)}
 	known := map[string]int{}
 	for rule, words := range list {
 		for _, w := range words {
@@ -49,6 +54,7 @@ func newFinder(list [][]string) *finder {
 				known[w] = n
 				f.words = append(f.words, newKeyword(w))
 				f.add(n)
+				f.longest = max(f.longest, len(w))
 			}
 			if k := &f.words[n]; !slices.Contains(k.rules, int32(rule)) {
 				k.rules = append(k.rules, int32(rule))
@@ -70,78 +76,68 @@ func newKeyword(w string) keyword {
 	return k
 }
 
-// anyByte stands for every byte in a pair that reaches over a keyword's edge.
-const anyByte = -1
+// smallLetters are the bits that capitals lack. Other bytes change too, which
+// only means that a keyword is compared in vain.
+const smallLetters = 0x2020202020202020
 
-// add notes the two pairs of a keyword.
+// add notes the rarest three letters of a keyword, or its two with any third.
 func (f *finder) add(n int) {
 	w := f.words[n].text
-	at := func(i int) int {
-		if i < 0 || i >= len(w) {
-			return anyByte
-		}
-		return int(w[i])
+	if len(w) == 1 {
+		f.single = append(f.single, int32(n))
+		return
 	}
-	best, least := 0, 0.0
-	for i := -1; i+2 <= len(w); i++ { // pairs at i and i+1
-		if len(w) > 2 && (i < 0 || i+2 == len(w)) {
-			continue
+	if len(w) == 2 {
+		for c := range 256 {
+			f.gram(w+string([]byte{byte(c)}), place{int32(n), 0})
 		}
-		if often := share(at(i), at(i+1)) + share(at(i+1), at(i+2)); least == 0 || often < least {
+		return
+	}
+	best, least := 0, 2.0
+	for i := 0; i+3 <= len(w); i++ {
+		often := letterShare(w[i]) * letterShare(w[i+1]) * letterShare(w[i+2])
+		if common()[gramHashOf(w[i:])] {
+			often++
+		}
+		if often < least {
 			best, least = i, often
 		}
 	}
-	f.pair(at(best), at(best+1), place{int32(n), int32(best)})
-	f.pair(at(best+1), at(best+2), place{int32(n), int32(best + 1)})
+	f.gram(w[best:best+3], place{int32(n), int32(best)})
 }
 
-// pair notes a place for a pair in every spelling.
-func (f *finder) pair(a, b int, p place) {
-	for _, x := range spellings(a) {
-		for _, y := range spellings(b) {
-			s := &f.slots[uint16(x)|uint16(y)<<8]
-			if *s == 0 {
-				*s = uint16(len(f.places))
-				f.places = append(f.places, nil)
-				f.around = append(f.around, struct{ before, behind uint32 }{})
-			}
-			f.places[*s] = append(f.places[*s], p)
-			f.around[*s].before |= byteBit(f.words[p.word].text, int(p.before)-1)
-			f.around[*s].behind |= byteBit(f.words[p.word].text, int(p.before)+2)
-		}
+// gramHashOf is the hash of the first three letters of s.
+func gramHashOf(s string) uint32 {
+	return gramHash(uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | smallLetters&0xffffff)
+}
+
+// common has the hashes of letters that stand in every transcript in great
+// number, or many times in a row.
+var common = sync.OnceValue(func() map[uint32]bool {
+	const text = `<pad____>----====....****####    0000\n\n"},{"type":"text","text":"<text:1>","id":"<id:1>","uuid":"<uuid:1>"}]}}`
+	m := map[uint32]bool{}
+	for i := range len(text) - 2 {
+		m[gramHashOf(text[i:])] = true
+	}
+	return m
+})
+
+func (f *finder) gram(three string, p place) {
+	h := gramHashOf(three)
+	f.bits[h>>6] |= 1 << (h & 63)
+	s := &f.slots[h]
+	if *s == 0 {
+		*s = uint16(len(f.places))
+		f.places = append(f.places, nil)
+	}
+	if list := f.places[*s]; len(list) == 0 || list[len(list)-1] != p { // two letters have some hashes twice
+		f.places[*s] = append(list, p)
 	}
 }
 
-// byteBit is the bit of the byte w[i], and all bits for what lies outside w.
-func byteBit(w string, i int) uint32 {
-	if i < 0 || i >= len(w) {
-		return 1<<32 - 1
-	}
-	return 1 << (w[i] & 31)
-}
-
-func spellings(c int) []byte {
-	switch {
-	case c == anyByte:
-		all := make([]byte, 256)
-		for i := range all {
-			all[i] = byte(i)
-		}
-		return all
-	case c >= 'a' && c <= 'z':
-		return []byte{byte(c), byte(c) - 32}
-	}
-	return []byte{byte(c)}
-}
-
-// share is about how often a pair stands in a transcript.
-func share(a, b int) float64 { return letterShare(a) * letterShare(b) }
-
-func letterShare(c int) float64 {
-	if c == anyByte {
-		return 1
-	}
-	if n := strings.IndexByte(` etaoinsr"lhd\cumpg:,fy1w0_b/2-v.3k458679{}[]()x=<>jqz`, byte(c)); n >= 0 {
+// letterShare is about how often a byte stands in a transcript.
+func letterShare(c byte) float64 {
+	if n := strings.IndexByte(` etaoinsr"lhd\cumpg:,fy1w0_b/2-v.3k458679{}[]()x=<>jqz`, c); n >= 0 {
 		return 0.12 / (1 + float64(n)*0.4)
 	}
 	return 0.003
@@ -166,26 +162,32 @@ func (f *finder) each(s string, yield func(rule, start, end int)) {
 	room := hitRoom.Get().(*[]hit)
 	hits := (*room)[:0]
 	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		x := load64(s, i)
-		a, b, c, d := f.slots[uint16(x)], f.slots[uint16(x>>16)], f.slots[uint16(x>>32)], f.slots[uint16(x>>48)]
-		if a|b|c|d == 0 {
+	bits := &f.bits
+	for ; i+16 <= len(s); i += 8 {
+		x, y := load64(s, i)|smallLetters, load64(s, i+2)|smallLetters // y: the last two go on behind x
+		a, b, c, d := gramHash(uint32(x)), gramHash(uint32(x>>8)), gramHash(uint32(x>>16)), gramHash(uint32(x>>24))
+		e, g, h, k := gramHash(uint32(x>>32)), gramHash(uint32(x>>40)), gramHash(uint32(y>>32)), gramHash(uint32(y>>40))
+		if (bits[a>>6]>>(a&63)|bits[b>>6]>>(b&63)|bits[c>>6]>>(c&63)|bits[d>>6]>>(d&63)|
+			bits[e>>6]>>(e&63)|bits[g>>6]>>(g&63)|bits[h>>6]>>(h&63)|bits[k>>6]>>(k&63))&1 == 0 {
 			continue
 		}
-		for k, slot := range [4]uint16{a, b, c, d} {
-			if slot != 0 {
-				hits = f.compare(hits, s, i+2*k, slot)
+		for n, hash := range [8]uint32{a, b, c, d, e, g, h, k} {
+			if slot := f.slots[hash]; slot != 0 {
+				hits = f.compare(hits, s, i+n, slot)
 			}
 		}
 	}
-	for ; i < len(s); i += 2 {
-		pair := uint16(s[i])
-		if i+1 < len(s) {
-			pair |= uint16(s[i+1]) << 8
+	for ; i < len(s); i++ {
+		x := uint32(s[i])
+		for n := 1; n < 3 && i+n < len(s); n++ {
+			x |= uint32(s[i+n]) << (8 * n)
 		}
-		if slot := f.slots[pair]; slot != 0 {
+		if slot := f.slots[gramHash(x|smallLetters&0xffffff)]; slot != 0 {
 			hits = f.compare(hits, s, i, slot)
 		}
+	}
+	if len(f.single) > 0 {
+		hits = f.singles(hits, s)
 	}
 	for _, h := range hits {
 		yield(h.rule, h.start, h.end)
@@ -198,12 +200,43 @@ func (f *finder) each(s string, yield func(rule, start, end int)) {
 // of what was found has its own.
 var hitRoom = sync.Pool{New: func() any { return new([]hit) }}
 
-// compare adds the keywords that stand around the pair at s[i].
-func (f *finder) compare(hits []hit, s string, i int, slot uint16) []hit {
-	a := &f.around[slot]
-	if i > 0 && a.before>>(s[i-1]&31)&1 == 0 || i+2 < len(s) && a.behind>>(s[i+2]&31)&1 == 0 {
-		return hits
+// singles adds the keywords of one byte.
+func (f *finder) singles(hits []hit, s string) []hit {
+	n := len(hits)
+	for _, word := range f.single {
+		w := &f.words[word]
+		c := w.text[0]
+		hits = w.eachByte(hits, s, c)
+		if isLetter(c) {
+			hits = w.eachByte(hits, s, c&^0x20)
+		}
 	}
+	if len(hits) > n {
+		slices.SortFunc(hits, func(a, b hit) int {
+			if a.before(b) {
+				return -1
+			}
+			return 1
+		})
+	}
+	return hits
+}
+
+func (k *keyword) eachByte(hits []hit, s string, c byte) []hit {
+	for i := 0; ; i++ {
+		n := strings.IndexByte(s[i:], c)
+		if n < 0 {
+			return hits
+		}
+		i += n
+		for _, rule := range k.rules {
+			hits = append(hits, hit{int(rule), i, i + 1})
+		}
+	}
+}
+
+// compare adds the keywords that stand around the three letters at s[i].
+func (f *finder) compare(hits []hit, s string, i int, slot uint16) []hit {
 	for _, p := range f.places[slot] {
 		w := &f.words[p.word]
 		from := i - int(p.before)

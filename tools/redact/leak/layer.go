@@ -123,7 +123,7 @@ func (x *scan) view(l *layer) {
 // match finds the secrets of a layer that a keyword gives away; those that a run
 // of letters does are found by runs.
 func (x *scan) match(l *layer) {
-	x.s.find(l.s, l.glue, false, func(r *rule, start, end int) { x.accept(r, l, start, end) })
+	x.s.find(l.s, l.glue, false, nil, func(r *rule, start, end int) { x.accept(r, l, start, end) })
 }
 
 func (x *scan) accept(r *rule, l *layer, start, end int) {

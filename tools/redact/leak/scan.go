@@ -95,35 +95,48 @@ const kindPath = "path"
 // form for redaction: any value behind a secret-like name and "=" counts, and no
 // home folder.
 func (s *Scanner) Matches(text string, deny bool, f func(m Match)) {
-	s.matches(text, 0, deny, func(r *rule, start, end int) { f(Match{start, end, r.id, r.kind}) })
+	s.matches(text, 0, deny, nil, func(r *rule, start, end int) { f(Match{start, end, r.id, r.kind}) })
 }
 
 var knownRule = &rule{id: KnownSecret, kind: "token"}
 
-func (s *Scanner) matches(text string, glue int, deny bool, f func(r *rule, start, end int)) {
-	s.find(text, glue, deny, f)
+// matches notes in looked, unless that is nil, where something was looked at.
+func (s *Scanner) matches(text string, glue int, deny bool, looked *[]Look, f func(r *rule, start, end int)) {
+	s.find(text, glue, deny, looked, f)
 	eachRun(text, 24, func(i, j int) {
+		if looked != nil {
+			*looked = append(*looked, Look{i, j, aRun})
+		}
 		runKeys(text, i, j, func(id string, a, b int) { f(s.cat.byID(id), a, b) })
 	})
 }
 
 // find finds the secrets that a keyword gives away.
-func (s *Scanner) find(text string, glue int, deny bool, f func(r *rule, start, end int)) {
+func (s *Scanner) find(text string, glue int, deny bool, looked *[]Look, f func(r *rule, start, end int)) {
 	s.words.each(text, func(n, start, end int) {
-		if n >= len(s.cat.rules) {
-			if v := s.secrets[n-len(s.cat.rules)]; strings.HasPrefix(text[start:], v) {
-				f(knownRule, start, start+len(v))
-			}
-			return
+		if looked != nil {
+			*looked = append(*looked, Look{start, end, n})
 		}
-		r := s.cat.rules[n]
-		if deny && r.kind == kindPath {
-			return
-		}
-		if a, b := r.find(text, start, end, glue, deny); b > a {
-			f(r, a, b)
-		}
+		s.keyword(text, n, start, end, glue, deny, f)
 	})
+}
+
+// keyword finds the secret of the n-th rule, or the n-th known one behind them,
+// around its keyword.
+func (s *Scanner) keyword(text string, n, start, end, glue int, deny bool, f func(r *rule, start, end int)) {
+	if n >= len(s.cat.rules) {
+		if v := s.secrets[n-len(s.cat.rules)]; strings.HasPrefix(text[start:], v) {
+			f(knownRule, start, start+len(v))
+		}
+		return
+	}
+	r := s.cat.rules[n]
+	if deny && r.kind == kindPath {
+		return
+	}
+	if a, b := r.find(text, start, end, glue, deny); b > a {
+		f(r, a, b)
+	}
 }
 
 // Blocks: what is read at once, what of the block before is read again, and
