@@ -33,7 +33,7 @@ later command answers the same. docs/MACHINE.md says what each answer means.`,
 		},
 	}
 	c.AddCommand(a.jobStatusCommand(), a.jobOutputCommand(), a.jobListCommand(), a.jobKillCommand(), a.jobWaitCommand(),
-		a.jobLogsCommand(), a.jobResumeCommand(), a.jobPruneCommand(), a.jobExecCommand())
+		a.jobLogsCommand(), a.jobResumeCommand(), a.jobPruneCommand(), a.jobExecCommand(), a.jobDeliverCommand())
 	return c
 }
 

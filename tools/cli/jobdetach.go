@@ -103,7 +103,7 @@ func (a *app) jobStore() (*jobs.Store, error) {
 	if sys == nil {
 		sys = jobs.ThisSystem()
 	}
-	return jobs.Open(state, sys), nil
+	return jobs.Open(state, sys).DeliverBy(thisProgram()), nil
 }
 
 // submitted is the answer to --detach. It says nothing about the work: that is
@@ -190,6 +190,26 @@ func (a *app) jobExecCommand() *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&generation, "generation", 1, "which incarnation of the run this is")
+	return c
+}
+
+// jobDeliverCommand sends the notice of a job for a reader that found its end.
+func (a *app) jobDeliverCommand() *cobra.Command {
+	var by string
+	c := &cobra.Command{
+		Use:    "deliver RUN_ID",
+		Short:  "Send the notice of a job (the program starts this itself)",
+		Hidden: true,
+		Args:   argsError(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := a.jobStore()
+			if err != nil {
+				return err
+			}
+			return jobError(s.Deliver(args[0], by))
+		},
+	}
+	c.Flags().StringVar(&by, "by", "", "who found the end")
 	return c
 }
 

@@ -169,45 +169,6 @@ func TestWaitPartition(t *testing.T) {
 	}
 }
 
-// Waiting for what waiting cannot resolve costs one interval and one more look
-// a call, and nothing as a snapshot.
-func TestWaitFloor(t *testing.T) {
-	var looks atomic.Int32
-	s := Open(t.TempDir(), elsewhere(here, func(int) (*Process, error) { looks.Add(1); return nil, os.ErrPermission }))
-	recorded(t, s, idA, startedAs(3, 7))
-	for _, c := range []struct {
-		window time.Duration
-		looks  int32
-	}{{0, 1}, {time.Hour, 2}} {
-		looks.Store(0)
-		w, err := s.Wait(context.Background(), []string{idA}, c.window, MinPoll)
-		if err != nil || !slices.Equal(w.StoppedWithoutEnd, []string{idA}) || w.TimedOut {
-			t.Fatalf("%+v %v", w, err)
-		}
-		if looks.Load() != c.looks {
-			t.Errorf("window %v: %d looks, want %d", c.window, looks.Load(), c.looks)
-		}
-	}
-}
-
-func TestWaitLeavesTheRunAlone(t *testing.T) {
-	s := Open(t.TempDir(), elsewhere(here, func(int) (*Process, error) { return &Process{StartTicks: 7}, nil }))
-	recorded(t, s, idA, startedAs(1, 7))
-	before, err := os.ReadFile(filepath.Join(s.dir, idA, recordFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := s.Wait(ctx, []string{idA}, time.Hour, MaxPoll); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	after, err := os.ReadFile(filepath.Join(s.dir, idA, recordFile))
-	if err != nil || string(before) != string(after) || exists(filepath.Join(s.dir, idA, endFile)) {
-		t.Errorf("the run changed: %v", err)
-	}
-}
-
 // A finding whose end cannot be recorded stays non-terminal, for everybody, and
 // the next look tries again.
 func TestUnpublishableReap(t *testing.T) {

@@ -27,7 +27,10 @@ type notice struct {
 // claim says who delivers.
 type claim struct {
 	Process *Incarnation `json:"process"`
+	PID     int          `json:"pid"` // of Process, also where that cannot be told
 }
+
+func (s *Store) claimFor(pid int) claim { return claim{s.sys.incarnation(pid), pid} }
 
 // notify tells the delivery command of an end that is recorded, and records
 // what became of it. At most one of those who try gets to it.
@@ -39,11 +42,62 @@ func (s *Store) notify(dir string, r *Record, end *End) {
 	if err != nil {
 		return
 	}
-	err = publish(dir, claimFile, claim{s.sys.incarnation(os.Getpid())})
-	unlock()
-	if err == nil {
-		s.deliver(dir, r, end, end.By)
+	s.claimAndDeliver(dir, r, end, end.By, unlock)
+}
+
+// claimAndDeliver takes the delivery, if nobody has it, and the lock back. A run
+// delivers itself; a reader hands it to a process of its own, so that nobody who
+// asks about a run waits for somebody's command (D10: the end is recorded before
+// the notice, and the answer need not wait for it).
+func (s *Store) claimAndDeliver(dir string, r *Record, end *End, by string, unlock func()) {
+	if err := publish(dir, claimFile, s.claimFor(os.Getpid())); err != nil {
+		unlock()
+		return
 	}
+	handed := s.program != "" && by != byRun && s.handOver(dir, by) == nil
+	unlock()
+	if !handed {
+		s.deliver(dir, r, end, by)
+	}
+}
+
+// handOver starts the process that delivers, and gives it the claim. It waits for
+// the lock that the caller holds, and does nothing when the claim is not its own:
+// a caller who dies in between leaves an abandoned one.
+func (s *Store) handOver(dir, by string) error {
+	c := exec.Command(s.program, "job", "deliver", filepath.Base(dir), "--by", by)
+	detach(c)
+	if err := c.Start(); err != nil {
+		return err
+	}
+	err := writeRun(dir, claimFile, s.claimFor(c.Process.Pid))
+	go func() { _ = c.Wait() }() // a reader that lives on leaves no zombie
+	return err
+}
+
+// Deliver runs the delivery command of a run that has ended, for a reader who
+// handed that over to this process.
+func (s *Store) Deliver(id, by string) error {
+	dir, err := s.run(id)
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(dir, byReaper)
+	if err != nil {
+		return err
+	}
+	var c claim
+	err = readRun(dir, claimFile, &c)
+	r, end, err2 := load(dir)
+	unlock()
+	switch err := errors.Join(err, err2); {
+	case err != nil:
+		return err
+	case end == nil || c.PID != os.Getpid() || exists(filepath.Join(dir, noticeFile)):
+		return ErrSuperseded
+	}
+	s.deliver(dir, r, end, by)
+	return nil
 }
 
 // notifyAgain delivers where whoever should have done it is gone without a word.
@@ -60,11 +114,7 @@ func (s *Store) notifyAgain(dir string, r *Record, end *End) {
 		return
 	}
 	_ = os.Remove(filepath.Join(dir, claimFile))
-	err = publish(dir, claimFile, claim{s.sys.incarnation(os.Getpid())})
-	unlock()
-	if err == nil {
-		s.deliver(dir, r, end, byReaper)
-	}
+	s.claimAndDeliver(dir, r, end, byReaper, unlock)
 }
 
 // abandoned reports that the one who claimed the delivery, or the run that

@@ -104,14 +104,22 @@ func (e *IDError) Error() string {
 
 // Store is the folder of all runs.
 type Store struct {
-	dir string
-	sys *System
+	dir     string
+	sys     *System
+	program string // that delivers notices for readers; "" for this process
 }
 
 // Open returns the runs below the private state folder. Nothing is made before
 // the first is submitted.
 func Open(stateDir string, sys *System) *Store {
 	return &Store{dir: filepath.Join(stateDir, "runs"), sys: sys}
+}
+
+// DeliverBy makes readers hand the notices that they have to send to a process of
+// this program, which is called as `job deliver RUN_ID --by WHO`.
+func (s *Store) DeliverBy(program string) *Store {
+	s.program = program
+	return s
 }
 
 func (s *Store) now() string { return s.sys.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00") }

@@ -186,7 +186,7 @@ func TestAbandonedNoticeIsDelivered(t *testing.T) {
 	if err := s.finish(dir, 1, end); err != nil {
 		t.Fatal(err)
 	}
-	if err := publish(dir, claimFile, claim{&Incarnation{here, 3, 7}}); err != nil {
+	if err := publish(dir, claimFile, claim{Process: &Incarnation{here, 3, 7}}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
