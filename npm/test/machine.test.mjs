@@ -1,7 +1,7 @@
 // The consumer of the machine-result contract, against programs that keep it and
 // programs that do not.
 import assert from "node:assert/strict";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -123,4 +123,72 @@ test("a run that nobody will ever end is given up, the others are reported", asy
     ["d", "not_ended", false],
     ["e", "not_established", false],
   ]);
+});
+
+const asked = (id) => (status, terminal, outcome, list = "") =>
+  envelope({
+    entries: [{ run_id: id, status, terminal, outcome, reason_code: null }],
+    ...Object.fromEntries(["pending", "stopped_without_end", "unresolved_spawn"].map((l) => [l, l === list ? [id] : []])),
+  });
+const waiting = asked("a");
+const once = { window: 1000, poll: 1000, attempts: 1, backoff: 1 };
+
+/** A body that answers each call with the next text, and at the end with the last; it notes its arguments. */
+function inTurn(log, ...answers) {
+  answers.forEach((a, i) => writeFileSync(`${log}.${i}`, a));
+  return `echo "$*" >>'${log}'\nn=$(($(wc -l <'${log}')-1))\n[ -e '${log}'.$n ] || n=${answers.length - 1}\ncat '${log}'.$n`;
+}
+
+test("a status is only shown: the outcome alone decides", async () => {
+  const want = { succeeded: "succeeded", failed: "failed", cancelled: "cancelled", indeterminate: "not_established", of_tomorrow: "not_established" };
+  for (const status of ["completed", "failed", "of_tomorrow"]) {
+    for (const [outcome, ending] of Object.entries(want)) {
+      const { client } = await connect(`echo '${waiting(status, true, outcome)}'`);
+      const [got] = await c.awaitRuns(client, ["a"], once);
+      assert.deepEqual([got.run.status, got.ending, got.abandoned], [status, ending, false]);
+    }
+    const { client } = await connect(`echo '${waiting(status, false, null, "stopped_without_end")}'`);
+    const [got] = await c.awaitRuns(client, ["a"], once);
+    assert.deepEqual([got.run.status, got.ending, got.abandoned], [status, "not_ended", true]);
+  }
+});
+
+test("a value that could not be established is not an empty one", async () => {
+  const none = { available: true, value: [], reason_code: null, detail: null };
+  const unknown = { available: false, value: null, reason_code: "unreadable", detail: "permission denied" };
+  const { client } = await connect(`echo '${envelope({ none, unknown })}'`);
+  assert.deepEqual(await client.call(["x"]), { none, unknown });
+});
+
+test("whichever build talks, the version of the contract alone decides", async () => {
+  for (const implementation_version of ["0.0.1", "99.0.0-of-tomorrow", ""]) {
+    const path = join(folder, `build-${made++}`);
+    install(path, "exit 3", envelope({ contract_version: 1, min_supported_version: 1, implementation: "another", implementation_version, module: "/x" }));
+    assert.equal((await c.MachineClient.connect(path)).client.degraded, undefined);
+  }
+});
+
+test("a run that is pending is waited for again until its record says that it has ended, and no notice is needed", async () => {
+  const log = join(folder, "pending");
+  const pending = waiting("running", false, null, "pending");
+  const { client } = await connect(inTurn(log, pending, pending, waiting("completed", true, "failed")));
+  const [got] = await c.awaitRuns(client, ["a"], once);
+  assert.deepEqual([got.ending, got.abandoned], ["failed", false]);
+  assert.equal(readFileSync(log, "utf8"), "job wait --max-wait 1 --poll-interval 1 a --machine\n".repeat(3));
+});
+
+test("a run that never ends is waited for until the caller goes away", async () => {
+  const abort = new AbortController();
+  const log = join(folder, "for-ever");
+  const { client } = await connect(inTurn(log, waiting("running", false, null, "pending")));
+  const call = client.call.bind(client);
+  let calls = 0;
+  client.call = (...args) => (++calls === 3 && abort.abort(new Error("gone")), call(...args));
+  await assert.rejects(c.awaitRuns(client, ["a"], once, { signal: abort.signal }), /gone/);
+  assert.equal(calls, 3);
+});
+
+test("a wait that says nothing of a run is no answer, and not asked for again", async () => {
+  const { client } = await connect(`echo '${asked("b")("running", false, null, "pending")}'`);
+  await assert.rejects(c.awaitRuns(client, ["a"], once), c.TransportError);
 });

@@ -122,9 +122,13 @@ func TestCampaign(t *testing.T) {
 		{"an outcome of tomorrow", submits, strings.Replace(ended, "succeeded", "of_tomorrow", 1), "codex of_tomorrow, claude of_tomorrow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := newProgram(t, c.submit, c.wait).run(t)
+			p := newProgram(t, c.submit, c.wait)
+			r, err := p.run(t)
 			if got := show(r); err != nil || got != c.want {
 				t.Errorf("%s (%v), want %s", got, err, c.want)
+			}
+			if n := len(p.calls(t, "notify")); n > 0 { // it reads the state, and needs no notice (obligation 7)
+				t.Errorf("%d of its calls ask for a notice", n)
 			}
 		})
 	}

@@ -69,6 +69,24 @@ type Target interface {
 	Process(pid int) (*Process, error)
 	// Kill kills a process that the executable started.
 	Kill(pid int) error
+	// Prepared runs the executable and stops it whenever it makes a process, that
+	// process with it. Where stopped says that this is the moment, both are killed
+	// there; found is false when there was none.
+	Prepared(ctx context.Context, c Call, stopped func() bool) (found bool, err error)
+	// Held runs the executable while the program that it starts is held at its
+	// first instruction, and lets that go on after meanwhile.
+	Held(ctx context.Context, c Call, meanwhile func()) (Answer, error)
+	// Group returns the processes of a group that have not ended.
+	Group(leader int) ([]int, error)
+	// Age makes the records of the executable older: whatever says stamp says an
+	// hour earlier. It is no error that nothing does.
+	Age(stamp string) error
+	// Trapped reports that a program of this name was looked for on PATH and run.
+	Trapped(name string) bool
+	// Write writes a file into the folder of this requirement.
+	Write(name, content string) error
+	// There reports whether a file exists.
+	There(path string) bool
 	// Obstruct makes a file that the executable named unreadable.
 	Obstruct(path string) error
 	// Wait returns when a file exists.
@@ -83,8 +101,10 @@ type Call struct {
 	Stdin []byte
 	// Elsewhere runs it where the processes of the others cannot be judged.
 	Elsewhere bool
-	// Interrupt ends the run by a signal once it has begun to wait.
-	Interrupt bool
+	// Interrupt, INT or KILL, ends the run once it has begun to wait.
+	Interrupt string
+	// Terminal runs it on a terminal, stdout too, where nobody types.
+	Terminal bool
 }
 
 // Answer is what a run said.
@@ -164,5 +184,6 @@ func (r *Report) add(res Result) {
 
 // Requirements returns the whole table, in the order of the specification.
 func Requirements() []Requirement {
-	return slices.Concat(envelopeTable(), lifecycleTable(), submitTable(), controlTable(), availabilityTable(), waitTable())
+	return slices.Concat(envelopeTable(), callTable(), lifecycleTable(), reasonTable(), submitTable(), preparingTable(), controlTable(), noticeTable(),
+		availabilityTable(), waitTable(), windowTable(), unresolvedTable())
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,15 +18,19 @@ type fake struct {
 	runs       []*fakeRun
 	obstructed bool
 	reads      int
-	cut        bool // the end of the console is asked for
+	cut        bool   // the end of the console is asked for
+	aged       bool   // the records of what is being prepared
+	instructed string // the instruction file
+	trapped    string // the program that it ran
 }
 
 type fakeRun struct {
-	id, kind string // slow, ends, fails, notify, unspawnable
+	id, kind string // slow, ends, fails, notify, slownotify, unspawnable, stuck, input
 	pid      int
 	killed   bool // by the kill command
 	gone     bool // by somebody else
 	notify   string
+	executes string // the instructions
 }
 
 func fakeProfile() *Profile {
@@ -40,6 +43,10 @@ func fakeProfile() *Profile {
 		ListStatus: []string{"list", "{limit}", "{status}"}, Kill: []string{"kill", "{run_id}"}, Wait: []string{"wait", "{max_wait}", "{poll}", "{run_ids}"},
 		ListField: "jobs", EntriesField: "entries", MaxWaitField: "max_wait_seconds", PollField: "poll_interval_seconds", TerminalField: "terminal",
 		DamageFind: "x", DamageReplace: "y",
+		Asks: []string{"asks"}, SubmitSlowNotify: []string{"submit", "slownotify", "{notify}"}, SubmitUnreadable: []string{"submit", "unreadable"},
+		SubmitLong: []string{"submit", "long", "{long}"}, SubmitInput: []string{"submit", "input", "{input}"},
+		InputText: "first", InputEdited: "second", InputSeen: "did first",
+		DeliveredField: "delivered", AgeField: "preparing_seconds", ThresholdField: "preparing_threshold_seconds",
 	}
 }
 
@@ -61,6 +68,9 @@ func (f *fake) Run(_ context.Context, c Call) Answer {
 	a := f.say(data, refusal)
 	a.Took = took
 	f.breakBytes(args, &a)
+	if c.Terminal {
+		f.onTerminal(args, &a)
+	}
 	return a
 }
 
@@ -123,6 +133,8 @@ func (f *fake) handle(args []string, c Call) (data, refusal object, took time.Du
 			text = "\x1b[31mtext"
 		}
 		return object{"read": text}, nil, 0
+	case "asks":
+		return nil, f.refuse("invalid_input", "nobody is asked"), 0
 	case "submit":
 		data, refusal = f.submit(args)
 	case "status", "output", "kill":
@@ -182,15 +194,20 @@ func (f *fake) add(kind, notify string) *fakeRun {
 func (f *fake) submit(args []string) (data, refusal object) {
 	kind, notify := args[1], ""
 	switch kind {
-	case "invalid":
-		if f.is("D5.5") {
+	case "invalid", "unreadable", "long":
+		if f.is(map[string]string{"invalid": "D5.5", "unreadable": "D5.11", "long": "D5.12"}[kind]) {
 			f.add("ends", "")
 		}
 		return nil, f.refuse("invalid_input", "m")
-	case "notify":
+	case "notify", "slownotify":
 		notify = args[2]
+	case "slow":
+		if f.is("D5.10") {
+			f.trapped = "setsid"
+		}
 	}
 	r := f.add(kind, notify)
+	r.executes = f.instructed
 	d := object{"run_id": r.id, "pid": r.pid, "status": "running", "terminal": false, "outcome": nil, "log": "/fake/" + r.id}
 	if kind == "slow" && f.is("D5.1") {
 		d["log"] = "console.log"
@@ -212,10 +229,18 @@ func (f *fake) lifecycle(r *fakeRun) object {
 		d["status"], d["terminal"], d["outcome"], d["reason_code"], d["alive"], d["finished_at"] = status, true, outcome, reason, false, "t"
 	}
 	switch {
-	case r.kind == "ends", r.kind == "notify":
+	case r.kind == "ends", r.kind == "notify", r.kind == "input":
 		end("completed", "succeeded", nil)
+	case r.kind == "stuck":
+		d["status"], d["spawn_state"], d["pid"], d["alive"], d["preparing_seconds"] = "preparing", "preparing", nil, nil, 1.0
+		if f.aged {
+			d["submitted_at"], d["preparing_seconds"] = "earlier", 3600.0
+		}
 	case r.kind == "fails":
 		end("failed", "failed", "broken")
+		if f.is("D4.8") {
+			d["reason_code"] = "it broke, sadly"
+		}
 	case r.kind == "unspawnable":
 		end("failed", "failed", "spawn_failed")
 		d["spawn_state"] = "failed"
@@ -223,6 +248,9 @@ func (f *fake) lifecycle(r *fakeRun) object {
 		end("cancelled", "cancelled", "signalled")
 	case r.gone:
 		end("exited", "indeterminate", "process_gone")
+		if f.is("D6.2") {
+			d["terminal"], d["outcome"], d["alive"] = false, nil, true
+		}
 	}
 	return d
 }
@@ -246,7 +274,7 @@ func (f *fake) status(r *fakeRun) (data, refusal object) {
 	d := f.lifecycle(r)
 	d["notification"] = f.notification(r)
 	f.reads++
-	running := r.kind == "slow" && !r.killed && !r.gone
+	running := strings.HasPrefix(r.kind, "slow") && !r.killed && !r.gone
 	orphan := r.gone && !r.killed
 	for _, m := range []struct {
 		id    string
@@ -263,11 +291,9 @@ func (f *fake) status(r *fakeRun) (data, refusal object) {
 			d[m.field] = m.value
 		}
 	}
+	f.breakStatus(r, d)
 	if f.is("D4.1") {
 		delete(d, "label")
-	}
-	if f.is("D6.2") && orphan {
-		d["terminal"], d["outcome"], d["alive"] = false, nil, true
 	}
 	return d, nil
 }
@@ -288,6 +314,15 @@ func (f *fake) output(r *fakeRun) (data, refusal object) {
 		delete(console, "truncated")
 	}
 	d := f.lifecycle(r)
+	if f.is("D4.11") {
+		delete(d, "outcome")
+	}
+	if f.is("D7.7") {
+		console["reason_code"] = "odd"
+	}
+	if r.kind == "input" {
+		console["value"] = "did " + r.executes
+	}
 	d["console"], d["artifacts"], d["manifest"] = console, f.wrap([]any{}), f.wrap(object{})
 	if f.is("D9.5") && r.kind == "notify" {
 		f.reads++
@@ -312,7 +347,7 @@ func (f *fake) kill(r *fakeRun) (data, refusal object) {
 	if !ended && !f.is("D6.4") {
 		r.killed = true
 	}
-	return object{"delivered": !ended}, nil
+	return object{"delivered": !ended && !f.is("D6.12")}, nil
 }
 
 func (f *fake) list(args []string) object {
@@ -325,6 +360,12 @@ func (f *fake) list(args []string) object {
 		d := f.lifecycle(r)
 		if f.is("D6.11") {
 			delete(d, "terminal")
+		}
+		if f.is("D4.9") {
+			d["reason_code"] = "another"
+		}
+		if f.is("D10.16") && r.gone {
+			d["terminal"] = false
 		}
 		if len(args) == 1 || d["status"] == args[1] || f.is("D6.9") {
 			jobs = append(jobs, d)
@@ -339,52 +380,6 @@ func (f *fake) list(args []string) object {
 	}
 	return object{"jobs": f.wrap(jobs), "truncated": truncated}
 }
-
-func (f *fake) Damaged(context.Context, Call) (Answer, error) {
-	if f.is("D8.3") {
-		return f.say(nil, f.refuse("internal", "m")), nil
-	}
-	return Answer{Code: 78}, nil
-}
-
-func (f *fake) SpawnRefused(context.Context, Call) (Answer, error) {
-	r := f.add("unspawnable", "")
-	if f.is("D5.6") {
-		return f.say(object{"run_id": r.id}, nil), nil
-	}
-	return f.say(nil, f.refuse("unavailable", "m")), nil
-}
-
-func (f *fake) Process(pid int) (*Process, error) {
-	for _, r := range f.runs {
-		if r.pid == pid && !r.killed && !r.gone {
-			if f.is("D5.4") {
-				return &Process{1, 1}, nil
-			}
-			return &Process{pid, pid}, nil
-		}
-	}
-	return nil, nil
-}
-
-func (f *fake) Kill(pid int) error {
-	for _, r := range f.runs {
-		r.gone = r.gone || r.pid == pid
-	}
-	return nil
-}
-
-func (f *fake) Obstruct(path string) error {
-	if !strings.HasPrefix(path, "/fake/") {
-		return errors.New("no such log")
-	}
-	f.obstructed = true
-	return nil
-}
-
-func (f *fake) Wait(context.Context, string) error { return nil }
-
-var _ Target = (*fake)(nil)
 
 // text is what a fake wrote, for a test's failure.
 func text(r *Report) string {

@@ -11,7 +11,7 @@ import (
 
 // Profile says how an executable spells what the contract speaks of. Commands
 // are argument lists without --machine; {run_id}, {run_ids}, {limit}, {tail},
-// {max_wait}, {poll}, {status}, {notify} and {dir} are filled in.
+// {max_wait}, {poll}, {status}, {notify}, {input}, {long} and {dir} are filled in.
 type Profile struct {
 	Name string `json:"name"`
 	// Env are additional variables, Files what {dir} holds before each
@@ -31,6 +31,21 @@ type Profile struct {
 	// the work; the judge makes the executable unstartable meanwhile.
 	SubmitStdin     []string `json:"submit_stdin"`
 	SubmitStdinText string   `json:"submit_stdin_text"`
+	// Asks is a command that asks a person when it is called on a terminal.
+	Asks []string `json:"asks"`
+	// SubmitSlowNotify is like SubmitSlow, with a delivery command.
+	SubmitSlowNotify []string `json:"submit_slow_notify"`
+	// SubmitUnreadable names an instruction file that is not there, SubmitLong
+	// has an argument {long} that is as long as a system may allow.
+	SubmitUnreadable []string `json:"submit_unreadable"`
+	SubmitLong       []string `json:"submit_long"`
+	// SubmitInput takes its instructions from the file {input}, which holds
+	// InputText, and InputEdited once it is submitted. InputSeen is in the output
+	// of a run that executed the first and not in that of the second.
+	SubmitInput []string `json:"submit_input"`
+	InputText   string   `json:"input_text"`
+	InputEdited string   `json:"input_edited"`
+	InputSeen   string   `json:"input_seen"`
 
 	Status     []string `json:"status"`
 	Output     []string `json:"output"`
@@ -45,6 +60,12 @@ type Profile struct {
 	MaxWaitField  string `json:"max_wait_field"`
 	PollField     string `json:"poll_field"`
 	TerminalField string `json:"terminal_field"`
+	// DeliveredField of a kill says whether a signal was delivered, AgeField of a
+	// status how old a record is that is being prepared, ThresholdField of a wait
+	// from which age that is not waited for.
+	DeliveredField string `json:"delivered_field"`
+	AgeField       string `json:"age_field"`
+	ThresholdField string `json:"threshold_field"`
 
 	// Damage replaces bytes of the executable so that a required part is gone.
 	DamageFind    string `json:"damage_find"`
@@ -96,6 +117,15 @@ var (
 	needKill     = command("kill", func(p *Profile) []string { return p.Kill })
 	needWait     = command("wait", func(p *Profile) []string { return p.Wait })
 	needDamage   = need{"damage_find", func(p *Profile) bool { return p.DamageFind != "" }}
+
+	needAsks       = command("asks", func(p *Profile) []string { return p.Asks })
+	needSlowNotify = command("submit_slow_notify", func(p *Profile) []string { return p.SubmitSlowNotify })
+	needUnreadable = command("submit_unreadable", func(p *Profile) []string { return p.SubmitUnreadable })
+	needLong       = command("submit_long", func(p *Profile) []string { return p.SubmitLong })
+	needInput      = need{"submit_input", func(p *Profile) bool { return len(p.SubmitInput) > 0 && p.InputSeen != "" }}
+	needDelivered  = need{"delivered_field", func(p *Profile) bool { return p.DeliveredField != "" }}
+	needAge        = need{"age_field", func(p *Profile) bool { return p.AgeField != "" }}
+	needThreshold  = need{"threshold_field", func(p *Profile) bool { return p.ThresholdField != "" }}
 )
 
 // fill puts values into a command; {run_ids} becomes as many arguments.

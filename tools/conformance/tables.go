@@ -15,9 +15,9 @@ func envelopeTable() []Requirement {
 		{"D1.1", "Under --machine a command that succeeds writes exactly one JSON object to stdout and nothing else.", "D1, contract surface", []need{needRead}, func(b *bench) error {
 			return oneObject(b.run(b.profile.Read))
 		}},
-		{"D1.2", "Under --machine stdout carries no colour.", "D1, contract surface", both, func(b *bench) error {
+		{"D1.2", "Under --machine stdout carries no colour, on a terminal neither.", "D1, contract surface", both, func(b *bench) error {
 			for _, args := range [][]string{b.profile.Read, b.profile.NotFound} {
-				out := b.run(args).Stdout
+				out := append(b.run(args).Stdout, b.onTerminal(args).Stdout...)
 				if bytes.IndexByte(out, 0x1b) >= 0 || bytes.Contains(out, []byte(`\u001b`)) {
 					return fmt.Errorf("stdout has an escape sequence")
 				}

@@ -10,12 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // callTime bounds one call of the executable under judgement.
@@ -55,7 +52,7 @@ func (x *executable) prepare() error {
 			return err
 		}
 	}
-	return nil
+	return x.setTraps()
 }
 
 // Dir implements Target.
@@ -66,11 +63,14 @@ func (x *executable) env() []string {
 	for k, v := range x.profile.Env {
 		env = append(env, k+"="+strings.ReplaceAll(v, "{dir}", x.dir))
 	}
-	return env
+	return append(env, x.trapEnv()...)
 }
 
 // Run implements Target.
 func (x *executable) Run(ctx context.Context, c Call) Answer {
+	if c.Terminal {
+		return x.onTerminal(ctx, c)
+	}
 	return x.run(ctx, x.path, c, nil)
 }
 
@@ -81,7 +81,11 @@ func (x *executable) run(ctx context.Context, path string, c Call, started func(
 	defer cancel()
 	args := append([]string{path}, c.Args...)
 	if c.Elsewhere {
-		args = append([]string{"unshare", "--pid", "--fork", "--mount-proc"}, args...)
+		unshare := []string{"unshare", "--pid", "--fork", "--mount-proc"}
+		if os.Geteuid() != 0 {
+			unshare = append(unshare, "--user", "--map-root-user")
+		}
+		args = append(unshare, args...)
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var stdout bytes.Buffer
@@ -100,9 +104,9 @@ func (x *executable) run(ctx context.Context, path string, c Call, started func(
 	}
 	_, _ = stdin.Write(c.Stdin)
 	_ = stdin.Close()
-	if c.Interrupt {
+	if c.Interrupt != "" {
 		time.Sleep(time.Second) // it has begun to wait; nothing tells from outside
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+		_ = syscall.Kill(-cmd.Process.Pid, map[string]syscall.Signal{"INT": syscall.SIGINT, "KILL": syscall.SIGKILL}[c.Interrupt])
 	}
 	var exit *exec.ExitError
 	if ended := cmd.Wait(); ended != nil && !errors.As(ended, &exit) && !errors.Is(ended, exec.ErrWaitDelay) {
@@ -144,49 +148,4 @@ func (x *executable) SpawnRefused(ctx context.Context, c Call) (Answer, error) {
 		return Answer{}, &BlockedError{"the executable could not be copied"}
 	}
 	return x.run(ctx, copied, c, func() error { return os.Chmod(copied, 0o644) }), nil
-}
-
-// Process implements Target.
-func (x *executable) Process(pid int) (*Process, error) {
-	if b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil {
-		if _, rest, _ := strings.Cut(string(b), ") "); strings.HasPrefix(rest, "Z") {
-			return nil, nil
-		}
-	}
-	session, err := unix.Getsid(pid)
-	if errors.Is(err, unix.ESRCH) {
-		return nil, nil
-	}
-	group, err2 := unix.Getpgid(pid)
-	if err := errors.Join(err, err2); err != nil {
-		return nil, &BlockedError{"the process cannot be looked at"}
-	}
-	return &Process{session, group}, nil
-}
-
-// Kill implements Target.
-func (x *executable) Kill(pid int) error { return syscall.Kill(-pid, syscall.SIGKILL) }
-
-// Obstruct implements Target.
-func (x *executable) Obstruct(path string) error {
-	if !filepath.IsAbs(path) {
-		return errors.New("no absolute path")
-	}
-	return errors.Join(os.Remove(path), os.Mkdir(path, 0o700))
-}
-
-// Wait implements Target.
-func (x *executable) Wait(ctx context.Context, path string) error {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	for {
-		if _, err := os.Stat(path); err == nil {
-			return nil
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }
