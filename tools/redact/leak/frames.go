@@ -3,6 +3,7 @@ package leak
 import (
 	"hash/maphash"
 	"strings"
+	"unsafe"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
@@ -47,6 +48,8 @@ type frames struct {
 	known  rawjson.Forms[*knownFrame]
 	doc    rawjson.Doc
 	epoch  int // how often all open texts were closed
+	closed []*joined
+	cuts   []int // of the text that is flushed
 }
 
 // leaf is a text in a frame.
@@ -172,7 +175,11 @@ func (x *scan) openText(key uint64) *joined {
 		if len(x.open) >= maxJoined {
 			x.flushAll()
 		}
-		j = &joined{}
+		if n := len(x.closed); n > 0 {
+			j, x.closed = x.closed[n-1], x.closed[:n-1]
+		} else {
+			j = &joined{}
+		}
 		x.open[key] = j
 	}
 	return j
@@ -240,10 +247,11 @@ func (j *joined) add(text string, p piece) {
 // flush scans what was joined and keeps its end for what follows.
 func (x *scan) flush(j *joined) {
 	if len(j.pieces) > 1 {
-		l := &layer{s: string(j.buf), name: "joined", joined: j}
+		l := &layer{s: unsafe.String(unsafe.SliceData(j.buf), len(j.buf)), name: "joined", joined: j, cuts: x.cuts[:0]}
 		for _, p := range j.pieces[1:] {
 			l.cuts = append(l.cuts, p.from)
 		}
+		x.cuts = l.cuts
 		x.budget += 64*len(l.s) + 1<<16
 		x.view(l)
 	}
@@ -269,6 +277,8 @@ func (x *scan) flush(j *joined) {
 func (x *scan) flushAll() {
 	for _, j := range x.open {
 		x.flush(j)
+		*j = joined{buf: j.buf[:0], pieces: j.pieces[:0]}
+		x.closed = append(x.closed, j)
 	}
 	clear(x.open)
 	x.epoch++

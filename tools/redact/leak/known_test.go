@@ -57,6 +57,40 @@ func TestKnownFormsAreReadAsBefore(t *testing.T) {
 	}
 }
 
+// A text that line breaks cut is read as if nobody had looked whether it may hold
+// something.
+func TestWrapsAreReadAsBefore(t *testing.T) {
+	token := "ghp_" + strings.Repeat("aB3dE6gH9", 4)
+	slow, quick := NewScanner([]string{"known value"}), NewScanner([]string{"known value"})
+	slow.plodding = true
+	secrets := []string{token, "known value", "AC" + strings.Repeat("0123456789abcdef", 2), strings.Repeat("0123456789abcdef", 2) + ".abcdefghijklmnop",
+		std64.StdEncoding.EncodeToString([]byte("see " + token)), fmt.Sprintf("%x", token), strings.ReplaceAll(token, "3", "%33"), strings.ReplaceAll(token, "3", "=33"), strings.ReplaceAll(token, "3", `\u0033`), "[103,104,112,95,97,66,51,100,69,54,103,72,57,97,66,51,100,69,54,103,72,57,97,66,51,100,69,54,103,72,57,97,66,51,100,69,54,103,72,57]",
+		"password: " + token[4:24], "MTIzNDU2Nzg5MDEyMzQ1Njc4.Gabcde." + strings.Repeat("aB3dE6gH9", 4)}
+	found := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		for range rapid.IntRange(1, 8).Draw(t, "parts") {
+			part := rapid.SampledFrom(append(secrets, "plain words", "const x = await y[1,2];", "-rw-r--r--", "error: the token", `"quoted"`)).Draw(t, "part")
+			for n := rapid.IntRange(0, 3).Draw(t, "cuts"); n > 0; n-- {
+				i := rapid.IntRange(0, len(part)).Draw(t, "cut")
+				part = part[:i] + rapid.SampledFrom([]string{"\n", "\r\n", "\n  ", `\n`, "\\\n", "\n> ", "\n\n", `\r\n\t`}).Draw(t, "break") + part[i:]
+			}
+			b.WriteString(part + rapid.SampledFrom([]string{"\n", " ", `\n`, ""}).Draw(t, "gap"))
+		}
+		text := b.String()
+		if rapid.Bool().Draw(t, "frame") {
+			text = `{"text":` + encode.Quote(text) + "}\n"
+		}
+		want, got := places(slow.Scan([]byte(text))), places(quick.Scan([]byte(text)))
+		if found += len(want); !slices.Equal(got, want) {
+			t.Fatalf("%q has %v, want %v", text, got, want)
+		}
+	})
+	if found == 0 {
+		t.Error("nothing was found at all")
+	}
+}
+
 // Forms stay known while joined texts are closed, because there are too many.
 func TestKnownFormsOutliveTheirTexts(t *testing.T) {
 	token := "ghp_" + strings.Repeat("aB3dE6gH9", 4)

@@ -177,7 +177,7 @@ func (s *Scanner) Scan(b []byte) []Finding {
 // error is the reader's; findings up to there come with it.
 func (s *Scanner) ScanReader(r io.Reader) ([]Finding, error) {
 	x := newScan(s)
-	var buf []byte
+	buf := make([]byte, 0, blockSize+blockSize/4)
 	kept := 0 // bytes of buf that were scanned before
 	for {
 		n := len(buf)
@@ -221,6 +221,7 @@ type scan struct {
 	frames
 	countedTo, counted int // line breaks of the block up to a byte
 	budget             int // bytes that the block may still be decoded to
+	room               wrapRoom
 }
 
 func newScan(s *Scanner) *scan {

@@ -1,6 +1,9 @@
 package leak
 
-import "strings"
+import (
+	"strings"
+	"unsafe"
+)
 
 // Bounds of a wrapped token: what is shorter is no secret, what is longer is
 // scanned in parts.
@@ -154,7 +157,11 @@ func narrowEnd(s string, i, from int) int {
 }
 
 func (x *scan) wrapped(l *layer, a, b int) {
-	c := &layer{name: "wrapped", parent: l, at: a, src: l.s[a:b], decode: unwrap, depth: l.depth + 1}
+	src := l.s[a:b]
+	if !x.s.plodding && x.budget > len(src) && l.depth < maxDepth && x.nothingWrapped(src) {
+		return
+	}
+	c := &layer{name: "wrapped", parent: l, at: a, src: src, decode: unwrap, depth: l.depth + 1}
 	c.s, c.pos = unwrap(c.src, true)
 	for i := 1; i < len(c.s); i++ {
 		if c.pos[i] > c.pos[i-1]+1 {
@@ -164,4 +171,92 @@ func (x *scan) wrapped(l *layer, a, b int) {
 	if len(c.cuts) > 0 && len(c.s) > 0 {
 		x.view(c)
 	}
+}
+
+// wrapRoom is where lines are joined to see whether they hold anything.
+type wrapRoom struct {
+	text []byte
+	cuts []int
+}
+
+// nothingWrapped says that the view of src without its line breaks would find
+// nothing: nearly every line of a text may go on in the next one, and does not.
+func (x *scan) nothingWrapped(src string) bool {
+	room := &x.room
+	room.unwrap(src)
+	text := unsafe.String(unsafe.SliceData(room.text), len(room.text))
+	if len(room.cuts) == 0 || text == "" {
+		return true
+	}
+	nothing := true
+	x.s.find(text, 0, false, nil, func(_ *rule, start, end int) {
+		nothing = nothing && !crosses(room.cuts, start, end)
+	})
+	if !nothing || mayDecode(text, x.s.escapes) {
+		return false
+	}
+	eachRun(text, minRun, func(i, j int) {
+		if j-i >= 24 {
+			runKeys(text, i, j, func(_ string, a, b int) { nothing = nothing && !crosses(room.cuts, a, b) })
+		}
+		nothing = nothing && !(crosses(room.cuts, i, j) && encodedLook(text[i:j]))
+	})
+	if nothing {
+		x.budget -= len(text)
+	}
+	return nothing
+}
+
+// unwrap is the function of that name, which notes the cuts.
+func (r *wrapRoom) unwrap(s string) {
+	r.text, r.cuts = r.text[:0], r.cuts[:0]
+	cut := false
+	for i := 0; i < len(s); {
+		if s[i] == '\n' || s[i] == '\r' || s[i] == '\\' {
+			n := breakAt(s, i)
+			if n == 0 {
+				n = continuation(s, i)
+			}
+			if n > 0 {
+				i = gutterEnd(s, i+n)
+				cut = true
+				continue
+			}
+		}
+		if cut && len(r.text) > 0 {
+			r.cuts = append(r.cuts, len(r.text))
+		}
+		cut = false
+		r.text = append(r.text, s[i])
+		i++
+	}
+}
+
+// mayDecode says that decoded may find something in a text beside runs of
+// letters.
+func mayDecode(s string, escapes bool) bool {
+	if strings.IndexByte(s, 0x1b) >= 0 || strings.IndexByte(s, 0) >= 0 || escaped(s, escapes) {
+		return true
+	}
+	for i := range len(s) {
+		switch s[i] {
+		case '%':
+			if hexAt(s, i+1, 2) {
+				return true
+			}
+		case '=':
+			if hexAt(s, i+1, 2) || breakAt(s, i+1) > 0 {
+				return true
+			}
+		case '[':
+			if _, n := numbersEnd(s, i+1); n >= minArray {
+				return true
+			}
+		case '\n', '\r', '\\':
+			if breakAt(s, i) > 0 || continuation(s, i) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
