@@ -60,7 +60,7 @@ Exit codes: 0; 1 --check found something; 2 usage; 3 a FILE cannot be read, and
 				return err
 			}
 			if f.check {
-				return a.scan(f.format, args)
+				return a.scan(c.Context(), f.format, args)
 			}
 			return a.redact(c.Context(), f, args)
 		},

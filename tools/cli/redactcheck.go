@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,16 +15,18 @@ import (
 )
 
 // scan runs the leak gate over files and folders.
-func (a *app) scan(f format, places []string) error {
+func (a *app) scan(ctx context.Context, f format, places []string) error {
 	program := leakgate.Find(a.env.Getenv)
 	g, err := leakgate.Open(program)
 	if err != nil {
 		return &Exit{Code: ExitUsage, Err: err, Hint: "AGENT_CONTRACTS_GITLEAKS names a program that does not start: build it again (docs/REDACTION.md) or unset it"}
 	}
-	c := &checking{gate: g, stdin: a.env.Stdin, found: []leakgate.Finding{}}
+	c := &checking{ctx: ctx, gate: g, stdin: a.env.Stdin, found: []leakgate.Finding{}}
 	for _, p := range places {
 		if err := c.place(p); err != nil {
-			g.Close()
+			if ctx.Err() == nil { // else somebody may still read
+				g.Close()
+			}
 			return err
 		}
 	}
@@ -76,6 +79,7 @@ func (a *app) printFindings(f format, found []leakgate.Finding) error {
 // checking is one run of --check. What cannot be read keeps nothing else from
 // being read; only a gate that broke ends it.
 type checking struct {
+	ctx    context.Context
 	gate   *leakgate.Gate
 	stdin  io.Reader
 	found  []leakgate.Finding
@@ -94,8 +98,10 @@ func (c *checking) place(place string) error {
 	case err != nil:
 		c.unread = append(c.unread, err)
 		return nil
-	case !info.IsDir():
+	case info.Mode().IsRegular():
 		return c.file(place)
+	case !info.IsDir():
+		return c.pipe(place)
 	}
 	root := place
 	if !os.IsPathSeparator(place[len(place)-1]) {
@@ -131,8 +137,33 @@ func (c *checking) file(name string) error {
 	return c.read(name, f)
 }
 
+// pipe checks what is neither a file nor a folder: a pipe, a terminal. Nobody may
+// ever write into it, so an interrupt ends the waiting for it.
+func (c *checking) pipe(name string) error {
+	done := make(chan error, 1)
+	var list []leakgate.Finding
+	go func() {
+		f, err := os.Open(name)
+		if err == nil {
+			list, err = c.gate.File(name, f)
+			f.Close()
+		}
+		done <- err
+	}()
+	select {
+	case <-c.ctx.Done():
+		return fmt.Errorf("waiting for what comes out of %s: %w", name, c.ctx.Err())
+	case err := <-done:
+		return c.note(list, err)
+	}
+}
+
 func (c *checking) read(name string, r io.Reader) error {
-	list, err := c.gate.File(name, r)
+	return c.note(c.gate.File(name, r))
+}
+
+// note keeps what was found in a file.
+func (c *checking) note(list []leakgate.Finding, err error) error {
 	c.files++
 	c.found = append(c.found, list...)
 	var broken *leakgate.SecondError

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -114,7 +115,12 @@ func list(t *testing.T, b private.Bucket) {
 	for _, name := range []string{"b/2", "a/1", "b/10", "c"} {
 		put(t, b, name, name)
 	}
-	for prefix, want := range map[string][]string{"": {"a/1", "b/10", "b/2", "c"}, "b/": {"b/10", "b/2"}, "d": nil} {
+	var many []string // more than a service may list at once
+	for i := range 7 {
+		many = append(many, fmt.Sprintf("many/%d", i))
+		put(t, b, many[i], "x")
+	}
+	for prefix, want := range map[string][]string{"": append([]string{"a/1", "b/10", "b/2", "c"}, many...), "b/": {"b/10", "b/2"}, "many/": many, "d": nil} {
 		if names, err := b.List(t.Context(), prefix); err != nil || !slices.Equal(names, want) {
 			t.Errorf("%q: %q, %v, want %q", prefix, names, err, want)
 		}

@@ -22,6 +22,7 @@ type server struct {
 	key, secret string
 	mu          sync.Mutex
 	objects     map[string][]byte
+	page        int      // how many names a listing holds; 0: all
 	seen        []string // methods and paths of every request
 }
 
@@ -41,7 +42,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content, found := s.objects[name]
 	switch {
 	case r.Method == http.MethodGet && r.URL.Query().Get("list-type") == "2":
-		s.list(w, r.URL.Query().Get("prefix"))
+		s.list(w, r.URL.Query().Get("prefix"), r.URL.Query().Get("continuation-token"))
 	case r.Method == http.MethodPut:
 		b, err := io.ReadAll(r.Body)
 		if err != nil || int64(len(b)) != r.ContentLength {
@@ -71,7 +72,9 @@ func (s *server) signed(r *http.Request) bool {
 	return len(date) > 8 && strings.Contains(auth, "Credential="+s.key+"/"+date[:8]+"/eu/s3/") && strings.Contains(auth, "Signature=")
 }
 
-func (s *server) list(w http.ResponseWriter, prefix string) {
+// list answers with one page of names behind after, and with the last of them as
+// where to go on.
+func (s *server) list(w http.ResponseWriter, prefix, after string) {
 	type object struct {
 		Key          string
 		Size         int
@@ -81,13 +84,19 @@ func (s *server) list(w http.ResponseWriter, prefix string) {
 		XMLName     xml.Name `xml:"ListBucketResult"`
 		IsTruncated bool
 		Contents    []object
+
+		NextContinuationToken string `xml:",omitempty"`
 	}{}
 	for k, v := range s.objects {
-		if strings.HasPrefix(k, prefix) {
+		if strings.HasPrefix(k, prefix) && k > after {
 			out.Contents = append(out.Contents, object{k, len(v), "2026-01-01T00:00:00.000Z"})
 		}
 	}
 	slices.SortFunc(out.Contents, func(a, b object) int { return strings.Compare(a.Key, b.Key) })
+	if s.page > 0 && len(out.Contents) > s.page {
+		out.Contents = out.Contents[:s.page]
+		out.IsTruncated, out.NextContinuationToken = true, out.Contents[s.page-1].Key
+	}
 	_ = xml.NewEncoder(w).Encode(out)
 }
 
@@ -111,22 +120,31 @@ func start(t *testing.T) (*server, Config) {
 }
 
 func TestBucket(t *testing.T) {
-	privatetest.Run(t, func(t *testing.T) private.Bucket {
-		s, c := start(t)
-		s.objects["other/x"] = []byte("not ours")
-		b, err := Open(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			for name := range s.objects {
-				if !strings.HasPrefix(name, "raw/") && name != "other/x" {
-					t.Errorf("%s lies outside the prefix", name)
-				}
+	privatetest.Run(t, func(t *testing.T) private.Bucket { return open(t, 0) })
+}
+
+// A service that lists two names at a time, as others do a thousand.
+func TestBucketOfSmallPages(t *testing.T) {
+	privatetest.Run(t, func(t *testing.T) private.Bucket { return open(t, 2) })
+}
+
+func open(t *testing.T, page int) private.Bucket {
+	t.Helper()
+	s, c := start(t)
+	s.page = page
+	s.objects["other/x"] = []byte("not ours")
+	b, err := Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for name := range s.objects {
+			if !strings.HasPrefix(name, "raw/") && name != "other/x" {
+				t.Errorf("%s lies outside the prefix", name)
 			}
-		})
-		return b
+		}
 	})
+	return b
 }
 
 // A service that refuses is an error that says so, and holds no key.
