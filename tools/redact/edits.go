@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // edit replaces s[start:end] by text.
 type edit struct {
@@ -79,4 +82,21 @@ func appendShifted(edits, part []edit, offset int) []edit {
 		edits = append(edits, e)
 	}
 	return edits
+}
+
+// slabSize is how much room for lines is made at once.
+const slabSize = 256 << 10
+
+// keep returns a copy of a line. Lines of one run stand in few pieces of memory,
+// which cost less than one for each.
+func (r *run) keep(line []byte) []byte {
+	if len(line) > slabSize/4 {
+		return bytes.Clone(line)
+	}
+	if len(r.slab)+len(line) > cap(r.slab) {
+		r.slab = make([]byte, 0, slabSize)
+	}
+	from := len(r.slab)
+	r.slab = append(r.slab, line...)
+	return r.slab[from:len(r.slab):len(r.slab)]
 }

@@ -230,7 +230,7 @@ func (r *run) rewriteForm(f *form, line, body []byte, shift int) []byte {
 	}
 	out = append(append(out, f.parts[len(f.slots)]...), line[shift+len(body):]...)
 	r.edits, r.room = w.edits, out
-	return bytes.Clone(out)
+	return r.keep(out)
 }
 
 func (f *form) measured(w *writer, s *formSlot) bool {

@@ -176,7 +176,7 @@ func (m *memo) get(s string) (string, bool) {
 
 func (m *memo) put(s, out string) {
 	if nestless(s) {
-		m.recent.put(s, out)
+		m.recent.putAgain(s, out)
 		return
 	}
 	if m.nested == nil {

@@ -200,7 +200,7 @@ func (r *run) mapPathAgain(p string) string {
 		return out
 	}
 	out := r.mapPath(p)
-	r.mapped.put(p, out)
+	r.mapped.putAgain(p, out)
 	return out
 }
 

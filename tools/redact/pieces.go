@@ -35,18 +35,17 @@ type groups struct {
 
 // pieceRef is where the n-th piece of a group stands.
 type pieceRef struct {
-	g             *group
-	n             int
-	frame, offset int
+	g                *group
+	n, frame, offset int32 // a run is smaller than 2 GiB
 }
 
 // find returns the piece that stands there. Frames are asked for in their order.
 func (g *groups) find(frame, offset int) *pieceRef {
-	for g.at < len(g.refs) && g.refs[g.at].frame < frame {
+	for g.at < len(g.refs) && int(g.refs[g.at].frame) < frame {
 		g.at++
 	}
-	for i := g.at; i < len(g.refs) && g.refs[i].frame == frame; i++ {
-		if g.refs[i].offset == offset {
+	for i := g.at; i < len(g.refs) && int(g.refs[i].frame) == frame; i++ {
+		if int(g.refs[i].offset) == offset {
 			return &g.refs[i]
 		}
 	}
@@ -57,8 +56,8 @@ func (g *groups) find(frame, offset int) *pieceRef {
 // its edges.
 type runOf struct {
 	g    *group
-	n    int   // number of pieces
-	a, b int   // range in the joined text
+	n    int32 // number of pieces
+	a, b int32 // range in the joined text
 	next int32 // one more with the same hash, or -1
 }
 
@@ -115,7 +114,7 @@ func (r *run) group(p *pieceRule, key []byte) *group {
 func (g *groups) add(t *group, src []byte, piece rawjson.Token, frame, shift int) {
 	t.buf = piece.AppendText(t.buf, src)
 	t.bounds = append(t.bounds, len(t.buf))
-	g.refs = append(g.refs, pieceRef{t, len(t.bounds) - 1, frame, piece.Start + shift})
+	g.refs = append(g.refs, pieceRef{t, int32(len(t.bounds) - 1), int32(frame), int32(piece.Start + shift)})
 }
 
 // close ends the open text with the key, or all that are of the key's rule.

@@ -146,6 +146,7 @@ type run struct {
 	doc      rawjson.Doc
 	forms    forms
 	room     []byte // of the line that is being rewritten
+	slab     []byte // where lines are kept
 	quoted   []byte // a text as a JSON string
 	edits    []edit // of a frame, again and again
 	spare    spareEdits

@@ -17,7 +17,7 @@ func (g *groups) index(t *group) {
 		done = stop
 		if n > 0 && stop > lead {
 			sum := h.Sum64()
-			g.note(sum, runOf{t, n + 1, lead, stop, -1})
+			g.note(sum, runOf{t, int32(n + 1), int32(lead), int32(stop), -1})
 		}
 	}
 }
