@@ -92,12 +92,20 @@ func (k *Checker) Installed() []string {
 // does not say its version, is a result; errors are an
 // *agents.UnknownAgentError and those of this machine.
 func (k *Checker) Check(ctx context.Context, id string) (*Result, error) {
+	r, err := k.check(ctx, id)
+	if err == nil { // made now: what it says of a local probe is older
+		r.Response.GeneratedAt = k.Now().UTC().Format(time.RFC3339)
+	}
+	return r, err
+}
+
+func (k *Checker) check(ctx context.Context, id string) (*Result, error) {
 	a, err := k.Index.Agent(id)
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{Program: FindProgram(a, k.path()), Response: contract.CompatibilityResponse{
-		SchemaVersion: contract.SchemaVersion, GeneratedAt: k.Now().UTC().Format(time.RFC3339), Agent: a.ID, Platform: contract.HostPlatform(),
+		SchemaVersion: contract.SchemaVersion, Agent: a.ID, Platform: contract.HostPlatform(),
 		Status: contract.SupportUnknown, Evidence: contract.CompatibilityEvidence{Source: contract.EvidenceFromNone},
 		Policy: contract.CompatibilityPolicy{AllowRun: contract.AllowRunFor(contract.SupportUnknown, false), UserAction: contract.ActionFor(contract.SupportUnknown, false)},
 	}}

@@ -99,6 +99,17 @@ func TestCheckByVersion(t *testing.T) {
 	}
 }
 
+// An answer is made after the program was asked, and dated so.
+func TestAnswerIsDatedWhenItIsMade(t *testing.T) {
+	k := checker(t, "#!/bin/sh\necho 'codex-cli 99.0.0'")
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	k.Now = func() time.Time { return now }
+	k.Progress = func(string, string) { now = now.Add(time.Hour) }
+	if r := check(t, k, "codex"); r.Response.GeneratedAt != "2026-01-01T01:00:00Z" {
+		t.Errorf("the answer is of %s", r.Response.GeneratedAt)
+	}
+}
+
 // A program that asks for its version never sees an account: its HOME is empty
 // and no credential of this machine is in its environment.
 func TestVersionIsAskedWithoutAnAccount(t *testing.T) {
