@@ -77,8 +77,11 @@ func looksLikeID(v string) bool {
 // idPart says that a run of letters and digits is no word: eight or more with
 // both in it, twelve or more hexadecimal digits, ten or more digits.
 func idPart(p string) bool {
+	if len(p) < 8 { // most words
+		return false
+	}
 	digits, changes := 0, 0
-	last := p != "" && isDigit(p[0])
+	last := isDigit(p[0])
 	for i := range len(p) {
 		digit := isDigit(p[i])
 		if digit {
@@ -96,7 +99,7 @@ func idPart(p string) bool {
 	case len(p) >= 12 && hexAt(p, 0, len(p)):
 		return true
 	}
-	return len(p) >= 8 && digits >= 1 && letters >= 1 && (changes >= 2 || digits >= 4)
+	return digits >= 1 && letters >= 1 && (changes >= 2 || digits >= 4)
 }
 
 // urlAt returns the end of the URL at i, or 0.

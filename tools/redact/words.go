@@ -193,7 +193,7 @@ func (r *run) wordAt(s string, i int) (int, string) {
 		return r.foreignWord(s, i)
 	case !letters:
 		return r.numberAt(s, i, j)
-	case digits && (r.lex.words[strings.ToLower(w)] || r.lex.names[w] || ordinal(w)):
+	case digits && len(w) <= r.lex.longest && (r.lex.words[strings.ToLower(w)] || r.lex.names[w] || ordinal(w)):
 		return j, ""
 	case !digits && r.lex.word(w), r.survive[w]:
 		return j, ""
