@@ -2,7 +2,7 @@
 /** npx @open-design/agent-cli-contracts: a few questions to the package, from a shell. */
 import { parseArgs } from "node:util";
 
-import { classify } from "./compact.js";
+import { classify, support } from "./compact.js";
 import { compareShapes, spellSignal } from "./compare.js";
 import { supportedShapes } from "./contracts.js";
 import { KeyError, verifyManifest, type ManifestOptions } from "./manifest.js";
@@ -12,6 +12,7 @@ import { replayThrough } from "./replay.js";
 import type { Platform } from "./schemas/agent-cli-compatibility.js";
 import type { Families } from "./schemas/families.js";
 import type { Shape } from "./schemas/shape.js";
+import { parseVersion } from "./version.js";
 import { verifyRecords } from "./verify.js";
 
 const usage = `agent-cli-contracts: contracts of coding-agent CLIs, offline
@@ -39,6 +40,10 @@ const platform = (): Platform => platforms.find((p) => p === `${process.platform
 function canIUse(agent: string | undefined, version: string | undefined, on: string, json: boolean): number {
   if (agent === undefined || version === undefined) throw new UsageError("can-i-use wants AGENT VERSION");
   if (!platforms.includes(on as Platform)) throw new UsageError(`there is no platform ${JSON.stringify(on)}: give one of ${platforms.join(", ")}`);
+  // Code gets an answer in any case; a person who mistyped is told.
+  const known = support().agents();
+  if (!known.includes(agent)) throw new UsageError(`unknown agent ${JSON.stringify(agent)}; known are ${known.join(", ")}`);
+  if (parseVersion(version) === undefined) throw new UsageError(`${JSON.stringify(version)} is not a version: want two or three numbers, as in 0.133.0`);
   const c = classify(agent, version, on);
   if (json) say(JSON.stringify(c));
   else say(`${c.answer.replace("_", " ")}: ${agent} ${version} on ${on} is ${c.status} (${c.policy.allow_run}, ${c.policy.user_action})`);

@@ -71,6 +71,13 @@ void [all, status];
   writeFileSync(join(dir, "a.mts"), code);
   writeFileSync(join(dir, "b.cts"), code);
   execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "--noEmit", "--strict", "--module", "nodenext", "--types", "node", join(dir, "a.mts"), join(dir, "b.cts")], { cwd: root, stdio: "pipe", encoding: "utf8" });
+  // The claims alone need no types of Node.
+  writeFileSync(join(dir, "c.mts"), `import { classify } from "@open-design/agent-cli-contracts/matrix";
+export const range: string | null = classify("codex", "1.0.0", "linux-x64").evidence.version_range;
+`);
+  const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", types: [] };
+  writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["c.mts"] }));
+  execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", dir], { cwd: root, stdio: "pipe", encoding: "utf8" });
 });
 
 test("a record of a newer schema is refused, and read where somebody knows how", (t) => {
@@ -182,7 +189,7 @@ test("the manifest of Go is read, its signature checked, and a rollback refused"
 
 test("what is misspelled on the command line is a usage error, and no check that passes", () => {
   const cli = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
-  for (const args of [["verify", "--min-sequence", "abc"], ["verify", "--min-sequence", ""], ["verify", "--min-sequence=-1"], ["can-i-use", "codex", "0.144.0", "--platform", "beos"]]) {
+  for (const args of [["verify", "--min-sequence", "abc"], ["verify", "--min-sequence", ""], ["verify", "--min-sequence=-1"], ["can-i-use", "codex", "0.144.0", "--platform", "beos"], ["can-i-use", "codexx", "0.144.0"], ["can-i-use", "codex", "latest"]]) {
     const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], { encoding: "utf8" });
     assert.deepEqual([status, stdout], [2, ""], args.join(" "));
     assert.match(stderr, /^error: /);
