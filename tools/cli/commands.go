@@ -105,6 +105,9 @@ func (a *app) strictHelp(root *cobra.Command) {
 				}
 				return c.Help()
 			}
+			for _, shell := range c.Commands() { // cobra's own refusal has no exit code
+				shell.Args = argsError(cobra.NoArgs)
+			}
 		}
 	}
 }

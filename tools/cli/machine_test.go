@@ -198,6 +198,8 @@ func TestMachineRefusals(t *testing.T) {
 		{"another format", []string{"health", "--format", "text"}, nil, machine.InvalidInput},
 		{"missing file", []string{"normalize", "none.jsonl"}, nil, machine.NotFound},
 		{"no place for jobs", []string{"capture", "codex@0.133.0", "--detach"}, map[string]string{"XDG_STATE_HOME": blocked}, machine.Unavailable},
+		{"words for a completion", []string{"completion", "bash", "x"}, nil, machine.InvalidInput},
+		{"a flag that is missing", []string{"merge-step"}, nil, machine.InvalidInput},
 		{"label without a job", []string{"capture", "codex@0.133.0", "--label", "x"}, nil, machine.InvalidInput},
 	} {
 		t.Run(c.name, func(t *testing.T) {

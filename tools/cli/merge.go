@@ -32,6 +32,9 @@ Exit codes: 0; 2 usage, or a broken record.`,
   agent-contracts merge-step --base ../main --refused linux-x64-2`,
 		Args: argsError(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
+			if base == "" {
+				return usage("--base is required: name the registry as it was")
+			}
 			head, err := a.open()
 			if err != nil {
 				return err
@@ -49,7 +52,6 @@ Exit codes: 0; 2 usage, or a broken record.`,
 	}
 	c.Flags().StringVar(&base, "base", "", "the registry as it was, which is trusted")
 	c.Flags().StringSliceVar(&refused, "refused", nil, "names of bundles that could not be derived again")
-	_ = c.MarkFlagRequired("base")
 	_ = c.MarkFlagDirname("base")
 	return c
 }

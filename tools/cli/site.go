@@ -39,7 +39,7 @@ Exit codes: 0; 2 usage, or a broken record.`,
 }
 
 func (a *app) site(ctx context.Context, out, records string) error {
-	reg, err := a.open()
+	reg, err := a.openRecords()
 	if err != nil {
 		return err
 	}
