@@ -14,6 +14,11 @@ import (
 // deliveryTime bounds a delivery command: it only says "go and read".
 const deliveryTime = 10 * time.Second
 
+// deliveryContext is a variable for tests alone.
+var deliveryContext = func() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), deliveryTime)
+}
+
 // notice is what a delivery command reads from stdin. It proves nothing (D9).
 type notice struct {
 	RunID      string  `json:"run_id"`
@@ -134,7 +139,7 @@ func (s *Store) deliver(dir string, r *Record, end *End, by string) {
 	d := Delivery{Attempted: true, At: &now, By: &by}
 	b, err := json.Marshal(notice{r.RunID, r.Kind, end.Status, true, end.Outcome, end.ReasonCode})
 	if err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), deliveryTime)
+		ctx, cancel := deliveryContext()
 		defer cancel()
 		c := shell(ctx, r.Notify)
 		c.Dir, c.Stdin, c.WaitDelay = r.Dir, bytes.NewReader(b), time.Second

@@ -1,11 +1,16 @@
 package jobs
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Who asks about a run is answered though the delivery command hangs: the notice
@@ -74,4 +79,44 @@ func TestHandedOverNotice(t *testing.T) {
 	if err := s.Deliver(idA, byReaper); err == nil || exists(filepath.Join(dir, noticeFile)) {
 		t.Errorf("the notice of another was sent: %v", err)
 	}
+}
+
+// A delivery command whose time is over leaves nobody behind.
+func TestHangingDeliveryLeavesNobody(t *testing.T) {
+	was := deliveryContext
+	t.Cleanup(func() { deliveryContext = was })
+	ctx, over := context.WithCancel(context.Background())
+	defer over()
+	deliveryContext = func() (context.Context, context.CancelFunc) { return ctx, over }
+	gate := filepath.Join(t.TempDir(), "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := Open(t.TempDir(), gone())
+	recorded(t, s, idA, func(r *Record) {
+		startedAs(1, 7)(r)
+		r.Dir, r.Notify = t.TempDir(), "sleep 600 & echo $! > '"+gate+"'; wait"
+	})
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = s.Status(idA) })
+	b, err := os.ReadFile(gate) // when the command has started its child
+	if err != nil {
+		t.Fatal(err)
+	}
+	over()
+	wg.Wait()
+	child, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		p, err := ThisSystem().Process(child)
+		if err == nil && (p == nil || p.Dead) {
+			if d := value[Delivery](filepath.Join(s.dir, idA), noticeFile); !d.Available || d.Value.Delivered || d.Value.Problem == nil {
+				t.Errorf("%+v", d)
+			}
+			return
+		}
+	}
+	t.Error("what the delivery command started is still there", errors.Join(err, syscall.Kill(child, syscall.SIGKILL)))
 }

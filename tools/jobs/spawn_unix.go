@@ -21,6 +21,10 @@ func signalGroup(leader int, signal string) error {
 	return nil
 }
 
+// shell is a command whose time ends with ctx, with everything that it started.
 func shell(ctx context.Context, command string) *exec.Cmd {
-	return exec.CommandContext(ctx, "/bin/sh", "-c", command)
+	c := exec.CommandContext(ctx, "/bin/sh", "-c", command)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	return c
 }
