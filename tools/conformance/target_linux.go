@@ -126,7 +126,8 @@ func (x *executable) traced(c Call) (*trace, error) {
 		return nil, err
 	}
 	defer null.Close()
-	p, err := os.StartProcess(x.path, append([]string{x.path}, c.Args...), &os.ProcAttr{Dir: x.dir, Env: x.env(),
+	env := (&exec.Cmd{Dir: x.dir, Env: x.env()}).Environ() // what is in it twice counts as it was said last
+	p, err := os.StartProcess(x.path, append([]string{x.path}, c.Args...), &os.ProcAttr{Dir: x.dir, Env: env,
 		Files: []*os.File{stdin, stdout, null}, Sys: &syscall.SysProcAttr{Ptrace: true}})
 	if err != nil {
 		return nil, &BlockedError{"processes cannot be traced here"}
@@ -227,7 +228,13 @@ func (x *executable) Held(_ context.Context, c Call, meanwhile func()) (Answer, 
 	}
 	defer t.stdout.Close()
 	held := 0
-	t.execed = func(pid int) bool { held = pid; return true }
+	t.execed = func(pid int) bool { // the detached one; what else it starts it may wait for
+		if session, err := unix.Getsid(pid); err != nil || session != pid {
+			return false
+		}
+		held = pid
+		return true
+	}
 	if _, err := t.follow(); err != nil {
 		return Answer{}, err
 	}
