@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -101,6 +102,7 @@ type trace struct {
 	// forked is called when a process was made, execed when one that is not the
 	// executable runs another program; true leaves it as it is and goes no further.
 	forked, execed func(pid int) bool
+	made           []int // the processes, and not the threads
 	status         syscall.WaitStatus
 }
 
@@ -149,25 +151,28 @@ func (x *executable) traced(c Call) (*trace, error) {
 func (t *trace) follow() (at int, err error) {
 	timer := time.AfterFunc(callTime, func() { _ = syscall.Kill(t.main, syscall.SIGKILL) })
 	defer timer.Stop()
-	for {
+	for ended := false; !ended || t.execed != nil; { // what it started may come to its program later
 		var ws syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &ws, everyTraced, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 			continue
+		case ended && errors.Is(err, syscall.ECHILD):
+			return 0, nil
 		case err != nil:
 			return 0, &BlockedError{"the traced processes were lost"}
 		case ws.Exited() || ws.Signaled():
 			if pid == t.main {
-				t.status = ws
-				return 0, nil
+				t.status, ended = ws, true
 			}
+			t.made = slices.DeleteFunc(t.made, func(made int) bool { return made == pid })
 			continue
 		}
 		if at, is := t.stop(pid, ws); is {
 			return at, nil
 		}
 	}
+	return 0, nil
 }
 
 // stop deals with one stop and lets the process go on.
@@ -176,6 +181,9 @@ func (t *trace) stop(pid int, ws syscall.WaitStatus) (at int, is bool) {
 	switch cause := ws.TrapCause(); {
 	case cause == unix.PTRACE_EVENT_CLONE, cause == unix.PTRACE_EVENT_FORK, cause == unix.PTRACE_EVENT_VFORK:
 		made, err := syscall.PtraceGetEventMsg(pid)
+		if cause != unix.PTRACE_EVENT_CLONE {
+			t.made = append(t.made, int(made))
+		}
 		if err == nil && cause != unix.PTRACE_EVENT_CLONE && t.forked != nil && t.forked(int(made)) {
 			return int(made), true
 		}
@@ -204,16 +212,20 @@ func (x *executable) Prepared(_ context.Context, c Call, stopped func() bool) (f
 	defer t.stdout.Close()
 	t.forked = func(int) bool { return stopped() }
 	child, err := t.follow()
-	if err != nil || child == 0 {
-		return false, err
+	left := t.made
+	if child != 0 || err != nil {
+		left = append(left, t.main)
 	}
-	for _, pid := range []int{t.main, child} {
+	for _, pid := range left { // whatever it came to, nothing of it stays
 		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if err != nil {
+		return false, err
 	}
 	for { // until they are gone for every reader
 		pid, err := syscall.Wait4(-1, nil, everyTraced, nil)
 		if pid < 0 && !errors.Is(err, syscall.EINTR) {
-			return true, nil
+			return child != 0, nil
 		}
 	}
 }
