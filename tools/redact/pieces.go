@@ -24,32 +24,14 @@ type group struct {
 type groups struct {
 	open map[string]*group
 	all  []*group
-	refs []pieceRef       // in the order of the transcript
-	at   int              // the first of refs that was not left behind
+	refs [][]pieceRef     // in the order of the transcript, refChunk at a time; nil if left behind
+	read int              // the first of refs that was not left behind
+	at   int              // and the first piece in it
 	runs map[uint64]int32 // hash of a text → one of list that has it
 	list []runOf
 	key  []byte
 	// prefixes are the texts with which later ones may begin.
 	prefixes []*group
-}
-
-// pieceRef is where the n-th piece of a group stands.
-type pieceRef struct {
-	g                *group
-	n, frame, offset int32 // a run is smaller than 2 GiB
-}
-
-// find returns the piece that stands there. Frames are asked for in their order.
-func (g *groups) find(frame, offset int) *pieceRef {
-	for g.at < len(g.refs) && int(g.refs[g.at].frame) < frame {
-		g.at++
-	}
-	for i := g.at; i < len(g.refs) && int(g.refs[i].frame) == frame; i++ {
-		if int(g.refs[i].offset) == offset {
-			return &g.refs[i]
-		}
-	}
-	return nil
 }
 
 // runOf is a text that pieces from the first on make, without white space at
@@ -108,13 +90,6 @@ func (r *run) group(p *pieceRule, key []byte) *group {
 		}
 	}
 	return g
-}
-
-// add adds a piece that stands in a frame, whose text begins at shift in its line.
-func (g *groups) add(t *group, src []byte, piece rawjson.Token, frame, shift int) {
-	t.buf = piece.AppendText(t.buf, src)
-	t.bounds = append(t.bounds, len(t.buf))
-	g.refs = append(g.refs, pieceRef{t, int32(len(t.bounds) - 1), int32(frame), int32(piece.Start + shift)})
 }
 
 // close ends the open text with the key, or all that are of the key's rule.
