@@ -75,7 +75,7 @@ func (a *app) canIUse(agent, version string, p contract.Platform, form format) e
 	if err != nil {
 		return badVersion(err)
 	}
-	next := c.Next(contract.HostPlatform())
+	next := a.inPlace(c.Next(contract.HostPlatform()))
 	if form == "json" {
 		err = a.printJSON(canIUse{contract.SchemaVersion, agent, c.Version, p, c.Answer(), c.Status, c.Observed, c.Policy, c.Evidence, append([]string{}, c.Why()...), next, x.GeneratedAt})
 	} else {

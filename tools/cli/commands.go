@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 	"github.com/nexu-io/open-design-agent-contracts/tools/play"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
@@ -132,11 +133,23 @@ func (a *app) openRecords() (*store.Registry, error) {
 // where says where the registry's records are, for whoever is told what to do
 // next.
 func (a *app) where(reg *store.Registry) capture.Place {
-	p := capture.Place{Versioned: reg.Versioned()}
-	if a.registry != "" {
-		p.Flag = " --registry " + play.Quote(a.registry)
+	return capture.Place{Versioned: reg.Versioned(), Flag: a.registryFlag()}
+}
+
+// registryFlag is what a command needs to work on the same registry, "" for none.
+func (a *app) registryFlag() string {
+	if a.registry == "" {
+		return ""
 	}
-	return p
+	return " --registry " + play.Quote(a.registry)
+}
+
+// inPlace makes a step's command one that works on the same registry.
+func (a *app) inPlace(s matrix.Step) matrix.Step {
+	if strings.HasPrefix(s.Command, "agent-contracts ") {
+		s.Command += a.registryFlag()
+	}
+	return s
 }
 
 // dialectFlags are --family and --kind, which name the dialect of a FILE.

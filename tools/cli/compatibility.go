@@ -131,7 +131,7 @@ func (a *app) printCompatibility(results []*compat.Result, one, asJSON bool) err
 			a.talk("%s: %s", r.Response.Agent, oneLine(w))
 		}
 		if r.Next.Text != "" {
-			a.talk("%s: next: %s", r.Response.Agent, r.Next)
+			a.talk("%s: next: %s", r.Response.Agent, a.inPlace(r.Next))
 		}
 	}
 	return nil

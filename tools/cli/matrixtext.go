@@ -94,6 +94,7 @@ func (a *app) explainClaim(f *matrixFlags, reg *store.Registry, agent, version s
 	if err != nil {
 		return badVersion(err)
 	}
+	e.Next = a.inPlace(e.Next)
 	if f.format == "json" {
 		return a.printJSON(e)
 	}
