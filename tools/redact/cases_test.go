@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -17,7 +18,11 @@ type redactorCase struct {
 	Case    string `json:"case"`
 	Agent   string `json:"agent"`
 	Surface string `json:"surface"`
-	Expect  struct {
+	Input   struct {
+		Files  []string `json:"files"`
+		Format string   `json:"format"`
+	} `json:"input"`
+	Expect struct {
 		Redaction struct {
 			MustNotContain []string `json:"must_not_contain"`
 			MustContain    []string `json:"must_contain"`
@@ -46,15 +51,12 @@ func TestRedactorCases(t *testing.T) {
 		}
 		ran++
 		t.Run(c.Case, func(t *testing.T) {
-			raw, err := os.ReadFile(filepath.Join(filepath.Dir(f), "input.jsonl"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := c.printed(t, filepath.Dir(f))
 			dialect := c.Agent
 			if r.dialects[dialect] == nil {
 				dialect = "tool-output"
 			}
-			out, rep := redactText(t, r, Input{Dialect: dialect}, string(raw))
+			out, rep := redactText(t, r, Input{Dialect: dialect}, raw)
 			if rep.Status != contract.RedactionPassed {
 				t.Errorf("status %s: %v %v", rep.Status, rep.Findings, rep.Unsure)
 			}
@@ -74,6 +76,47 @@ func TestRedactorCases(t *testing.T) {
 	if ran == 0 {
 		t.Error("no case with surface redactor")
 	}
+}
+
+// printed is the stdout of a case whose input is in files that this test reads.
+func (c *redactorCase) printed(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	for _, name := range c.Input.Files {
+		b, err := os.ReadFile(filepath.Join(dir, filepath.Base(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case strings.HasPrefix(c.Input.Format, "transcript-jsonl"):
+			run, err := transcript.ReadSanitized(bytes.NewReader(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out.Write(run.Bytes(transcript.CLIToServer, transcript.Stdout))
+		case strings.HasSuffix(name, ".hex"):
+			decoded, err := hex.DecodeString(strings.Join(strings.Fields(string(b)), ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out.Write(decoded)
+		case name == "chunks.json":
+			var chunks []string
+			if err := json.Unmarshal(b, &chunks); err != nil {
+				t.Fatal(err)
+			}
+			decoded, err := hex.DecodeString(strings.Join(chunks, ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out.Write(decoded)
+		case strings.HasSuffix(name, ".gen.json"):
+			t.Skipf("nothing here makes the input of %s", name)
+		default:
+			out.Write(b)
+		}
+	}
+	return out.String()
 }
 
 // withToolOutput adds a dialect whose tool output is read as text of the CLI,

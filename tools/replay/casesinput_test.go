@@ -37,6 +37,7 @@ func (c *foreignCase) load() (*caseInput, error) {
 			if in.records, err = transcript.ReadSanitized(bytes.NewReader(b)); err != nil {
 				return nil, err
 			}
+			in.end()
 		case name == "stderr.txt":
 			in.stderr = b
 		case strings.HasSuffix(name, ".hex"):
@@ -102,6 +103,19 @@ func (in *caseInput) ending() []transcript.Record {
 		out = append(out, transcript.Record{Dir: transcript.Process, Event: transcript.EventTimeout, Signal: "SIGTERM", Reason: reason})
 	}
 	return append(out, transcript.Record{Dir: transcript.Process, Event: transcript.EventExit, ExitCode: p.ExitCode, Signal: p.Signal})
+}
+
+// end adds to the records what only the case says of the process's end.
+func (in *caseInput) end() {
+	last := func(event string) int {
+		return slices.IndexFunc(in.records.Records, func(r transcript.Record) bool { return r.Event == event })
+	}
+	exit := last(transcript.EventExit)
+	if exit < 0 {
+		in.records.Records = append(in.records.Records, in.ending()...)
+	} else if p := in.process; p != nil && p.TimedOut && last(transcript.EventTimeout) < 0 && last(transcript.EventKill) < 0 {
+		in.records.Records = slices.Insert(in.records.Records, exit, in.ending()[0])
+	}
 }
 
 // variants runs the small changes of the input that have another verdict.

@@ -66,11 +66,13 @@ func unequal(got, want string) string {
 	return ""
 }
 
-// countedFrames counts the frames of stdout that can be read.
+// countedFrames counts the frames of stdout that can be read, some of them
+// behind what a terminal or a notice put before them.
 func countedFrames(_ *judge, in *caseInput, raw json.RawMessage) string {
 	n := 0
 	for line := range in.transcript().Lines(transcript.CLIToServer, transcript.Stdout) {
-		if v, err := rawjson.Parse(line); err == nil && v.Kind() == rawjson.Object {
+		line = line[max(0, bytes.IndexByte(line, '{')):]
+		if v, err := rawjson.Parse(bytes.TrimSpace(line)); err == nil && v.Kind() == rawjson.Object {
 			n++
 		}
 	}

@@ -20,6 +20,7 @@ type acp struct {
 	messageID string
 	lastChunk string // of a new message: where agents write their errors
 	errors    pendingErrors
+	opened    bool // our side of the session is there to read
 	loaded    bool // the session is an old one
 	prompted  bool
 	updates   int // since the prompt
@@ -36,6 +37,7 @@ func newACP(r *run, agent string) *acp {
 
 // Methods of ACP that the reading looks at.
 const (
+	acpInitialize = "initialize"
 	acpNew        = "session/new"
 	acpLoad       = "session/load"
 	acpResume     = "session/resume"
@@ -54,6 +56,7 @@ func (a *acp) client(v rawjson.Value) {
 	if method != "" && id.Exists() {
 		a.requests[string(id.Raw())] = method
 	}
+	a.opened = true
 	switch method {
 	case acpLoad, acpResume:
 		a.loaded = true
@@ -123,7 +126,7 @@ func (a *acp) failed(method string, e rawjson.Value) {
 	}
 	data := e.Get("data")
 	code := statusCode(firstOf(data.Get("http_status"), data.Get("statusCode"), data.Get("status"), e.Get("code")))
-	if code == nil && brokenRPC(e.Get("code")) {
+	if code == nil && brokenRPC(method, e.Get("code")) {
 		code = &protocol
 	}
 	a.errors.add(code, acpErrorData(data), e.Get("message").Str())
@@ -133,9 +136,13 @@ func (a *acp) failed(method string, e rawjson.Value) {
 }
 
 // brokenRPC says that the two sides do not speak one protocol: JSON-RPC's codes
-// for what cannot be parsed, is no request, or names no method.
-func brokenRPC(code rawjson.Value) bool {
-	return code.Kind() == rawjson.Number && slices.Contains([]float64{-32700, -32600, -32601}, code.Float())
+// for what cannot be parsed, is no request, or names no method, and in the
+// handshake for parameters of another kind (nullclaw/nullclaw#674).
+func brokenRPC(method string, code rawjson.Value) bool {
+	if code.Kind() != rawjson.Number {
+		return false
+	}
+	return slices.Contains([]float64{-32700, -32600, -32601}, code.Float()) || method == acpInitialize && code.Float() == -32602
 }
 
 // acpErrorData returns the text in an error's data. ACP's own libraries put what
@@ -181,8 +188,8 @@ func (a *acp) update(params rawjson.Value, frame []byte) {
 		u = params
 	}
 	kind := u.Get("sessionUpdate").Str()
-	if a.loaded && !a.prompted {
-		return // an old session's history
+	if a.opened && !a.prompted && (a.loaded || strings.HasPrefix(kind, "agent_")) {
+		return // an old session's history, or a banner: the answer follows the prompt
 	}
 	if !acpQuiet[kind] {
 		a.updates++
@@ -340,13 +347,17 @@ func (a *acp) apology(o *outcome) {
 	if a.lastChunk != "" {
 		if v := a.spokenError(); v != nil {
 			o.ok, o.code = false, v
+			if segs := a.r.segs; len(segs) == 1 && segs[0].text.String() == a.lastChunk && len(a.r.out.Tools) == 0 {
+				a.r.last = didNothing // the error stands where the first word was awaited
+			}
 			a.r.failed(a.lastChunk)
 		}
 		return
 	}
 	if a.updates == 0 {
 		o.printsErrors = func(line string) bool {
-			return strings.HasPrefix(line, "error") || strings.Contains(line, "api call failed")
+			return strings.HasPrefix(line, "error") || strings.Contains(line, "api call failed") ||
+				!harmless.Get().MatchString(line) && wholeTextIsError(a.agent, line) != nil
 		}
 	}
 }

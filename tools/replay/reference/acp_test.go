@@ -52,6 +52,31 @@ func TestACP(t *testing.T) {
 			result: "failed auth/auth_required session_init", reported: "end_turn", text: "Error: Authentication failed", events: "text usage error",
 		},
 		{
+			name: "nothing but a used-up limit in the model's place", agent: "codex", end: exited(0), lines: []string{acpHello, acpAsk, acpChunk("You've hit your usage limit."), acpDone},
+			result: "failed rate_limit/hard_quota first_token_wait", reported: "end_turn", text: "You've hit your usage limit.", events: "text usage error",
+		},
+		{
+			name: "a banner before the prompt (svkozak/pi-acp#59)", end: exited(0), lines: []string{acpHello, acpOpen, acpReady, acpChunk("pi v0.79.8"), acpAsk, acpChunk("Hi"), acpDone},
+			result: "success", reported: "end_turn", text: "Hi", events: "status:initializing text usage",
+		},
+		{
+			name: "without our side of the session a chunk is the answer", end: exited(0), lines: []string{acpReady, acpChunk("Hi"), acpDone},
+			result: "success", reported: "end_turn", text: "Hi", events: "text usage",
+		},
+		{
+			name: "nothing said, and only stderr knows why", agent: "hermes", end: exited(0), lines: []string{acpAsk, `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}`},
+			stderr: "2026-01-01 [INFO] root: 401 Unauthorized in a tool's output\nNo LLM provider configured. Run `hermes model` to select a provider.\n",
+			result: "failed auth/missing_api_key session_init", reported: "end_turn", events: "error",
+		},
+		{
+			name: "a handshake of another protocol version (nullclaw/nullclaw#674)", end: exited(1), lines: []string{acpHello, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params"}}`},
+			result: "failed process_exit/agent_protocol_error child_close", signals: "missing_terminal_event", events: "error",
+		},
+		{
+			name: "parameters of a later request are no handshake", end: exited(1), lines: []string{acpHello, acpOpen, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Invalid params"}}`},
+			result: "failed process_exit/stream_error session_init", signals: "missing_terminal_event", events: "error",
+		},
+		{
 			name: "notices and an error after retries, all of them messages", agent: "copilot", end: exited(0), lines: []string{
 				acpAsk, acpChunk("Info: Request failed due to a transient API error. Retrying..."),
 				acpChunk("Error: Failed to get response from the AI model; retried 5 times (total retry wait time: 5.52 seconds) Last error: 429 Rate limit reached for x"), acpDone,

@@ -150,6 +150,7 @@ func TestClaudeText(t *testing.T) {
 			result: "success", reported: "success", text: "Hello.", events: "status:initializing text usage"},
 	})
 	check(t, DialectPlain, []sample{
+		{name: "a character set is chosen", lines: []string{"\x1b(BHello.\x1b#8"}, end: exited(0), result: "success", text: "Hello.", events: "text"},
 		{name: "plain", lines: []string{"\x1b[1mHello.\x1b[0m", "Bye."}, end: exited(0), result: "success", text: "Hello.\nBye.", events: "text"},
 		{name: "plain, failed", lines: []string{"Error code: 429 - rate limited"}, end: exited(75), result: "failed rate_limit/rate_limit_429 first_token_wait"},
 	})

@@ -45,7 +45,7 @@ func TestQwen(t *testing.T) {
 			name: "an empty answer, and success", end: exited(0), lines: []string{
 				qwenInit, qwenSays("[API Error: Model stream ended with empty response text.]"), qwenResult("success", false, `,"result":"[API Error: Model stream ended with empty response text.]"`),
 			},
-			result: "failed empty_output/empty_output child_close", reported: "success", events: "status:initializing usage error",
+			result: "failed empty_output/empty_output first_token_wait", reported: "success", events: "status:initializing usage error",
 		},
 		{
 			name: "a model that writes about API errors", end: exited(0), lines: []string{qwenInit, qwenSays("It prints [API Error: 401] then."), qwenResult("success", false, `,"result":"x"`)},

@@ -105,7 +105,7 @@ func (c *claude) errorMessage(fallback string) string {
 // code is what the structured fields of a failed result say.
 func (c *claude) code() *verdict {
 	f := c.result
-	if f.apiError == "usage_limit_reached" || c.rejected && (f.status == 429 || c.errorCode == "rate_limit") {
+	if f.apiError == "usage_limit_reached" || f.subtype == "error_max_budget_usd" || c.rejected && (f.status == 429 || c.errorCode == "rate_limit") {
 		v := hardQuota(contract.ActionNone)
 		return &v
 	}

@@ -18,6 +18,9 @@ type evidence struct {
 	code *verdict
 	// weak is the end of stderr. It decides only when nothing else does.
 	weak []byte
+	// started says that the CLI printed frames: words of a start that failed are
+	// those of a hook or a tool.
+	started bool
 }
 
 // classify returns the verdict on a failed run, or nil if nothing is known.
@@ -39,7 +42,11 @@ func classifyTexts(e evidence) *verdict {
 	if e.code != nil {
 		return e.code
 	}
-	return classifyStderr(e.agent, e.weak)
+	v := classifyStderr(e.agent, e.weak)
+	if v != nil && v.Stage == contract.StageSpawn && e.started {
+		return nil
+	}
+	return v
 }
 
 // html404 is the body of a wrong base URL, which CLIs report as a missing
@@ -148,7 +155,7 @@ var harmless = lazyregexp.New(`reading (?:additional input|prompt) from stdin` +
 	`|failed to load skill|model metadata for|loaded cached credentials|mcp issues detected|codex_models_manager|failed to refresh available models` +
 	`|for server \S+.{0,40}oauth|oauth tokens for server|\bmcp\b.{0,80}(?:auth|token)` +
 	`|web sessions require authentication|telemetry|could not update path` +
-	`|^(?:\S+ )?(?:info|debug|trace)\b|permission requested:.{0,80}auto-rejecting` +
+	`|^(?:\S+ )?(?:info|debug|trace)\b|permission requested:.{0,80}auto-rejecting|^ripgrep (?:is )?not available|\bmcp client for .{0,60}failed to start` +
 	`|^attempt \d+ failed:.*retrying after|deprecat`)
 
 // request is the echo of a request in a log line; its words are the prompt's

@@ -134,6 +134,8 @@ func stripTerminal(b []byte) []byte {
 		case '[':
 			for i++; i < len(b) && (b[i] < 0x40 || b[i] > 0x7e); i++ {
 			}
+		case '(', ')', '*', '+', '-', '.', '/', '#', '%', ' ':
+			i++ // the character set or mode that is chosen
 		case ']', 'P', '_', '^':
 			for i++; i < len(b) && b[i] != 0x07; i++ {
 				if b[i] == 0x1b {

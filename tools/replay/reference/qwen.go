@@ -141,5 +141,8 @@ func (q *qwen) dropError(message string) {
 		it.seg.text.Reset()
 		it.seg.text.WriteString(said)
 		it.seg.dropped = said == ""
+		if it.seg.dropped && q.r.last == didText && len(q.r.out.Tools) == 0 {
+			q.r.last = didNothing // the error stands where the first word was awaited
+		}
 	}
 }

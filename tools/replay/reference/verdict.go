@@ -134,7 +134,7 @@ func (r *Reader) judgeFrames(e Ending, o outcome) {
 		if o.code == nil {
 			o.code = o.exit(e)
 		}
-		v := classify(evidence{agent: r.agent, texts: o.texts, code: o.code, weak: r.stderr})
+		v := classify(evidence{agent: r.agent, texts: o.texts, code: o.code, weak: r.stderr, started: r.started()})
 		switch {
 		case v != nil:
 			r.fail(*v)
@@ -207,7 +207,14 @@ func (r *Reader) lastWords() *verdict {
 	if len(r.plain) > 0 {
 		texts = append(texts, string(r.plain[max(0, len(r.plain)-maxPlainBytes):]))
 	}
-	return classify(evidence{agent: r.agent, texts: texts, weak: r.stderr})
+	return classify(evidence{agent: r.agent, texts: texts, weak: r.stderr, started: r.started()})
+}
+
+// started reports whether the CLI itself ran. An adapter of ACP speaks before
+// the CLI behind it does.
+func (r *Reader) started() bool {
+	_, adapter := r.format.(*acp)
+	return r.frames > 0 && !adapter
 }
 
 // outsideFrames joins the same texts for a reader: what is not blank of them.
