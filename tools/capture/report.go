@@ -185,7 +185,7 @@ func (r *Report) NextStep(p Place) string {
 		if !p.Versioned {
 			return fmt.Sprintf("Next: %d new shape(s) (%s). %s shows what they say of this version, `agent-contracts validate%s` checks the registry.", len(fresh), strings.Join(names, ", "), explain, p.Flag)
 		}
-		return fmt.Sprintf("Next: %d new shape(s) (%s). Look at them with `git diff --stat`, check with `agent-contracts validate%s`, and commit.", len(fresh), strings.Join(names, ", "), p.Flag)
+		return fmt.Sprintf("Next: %d new shape(s) (%s). Look at them with `git status --short`, check with `agent-contracts validate%s`, and commit.", len(fresh), strings.Join(names, ", "), p.Flag)
 	case !p.Versioned:
 		return "Next: every shape was known. " + explain + " shows what is known of this version."
 	}

@@ -68,7 +68,7 @@ func TestNextStep(t *testing.T) {
 	}{
 		{[]*CellResult{known}, git, "every shape was known. Commit"},
 		{[]*CellResult{known}, plain, "every shape was known. `agent-contracts matrix --explain"},
-		{[]*CellResult{known, fresh, fresh}, git, "1 new shape(s) (" + fresh.Shape.Signature.Short() + "). Look at them with `git diff --stat`"},
+		{[]*CellResult{known, fresh, fresh}, git, "1 new shape(s) (" + fresh.Shape.Signature.Short() + "). Look at them with `git status --short`"},
 		{[]*CellResult{known, fresh, fresh}, plain, "`agent-contracts validate --registry mine` checks"},
 		{[]*CellResult{fresh, unknown}, git, "tell nothing"},
 		{[]*CellResult{rejected, asks}, git, "agent-contracts review answer"},
