@@ -214,29 +214,13 @@ func (r *run) mapPath(p string) string {
 		return "/h/" + r.names.path(p)
 	}
 	sep, start := "/", ""
-	rest := p
 	switch {
 	case strings.HasPrefix(p, `\\`):
 		sep, start = `\`, `\`
 	case len(p) > 2 && p[1] == ':':
 		sep, start = p[2:3], "C:"
 	}
-	tail := ""
-	if c := rest[len(rest)-1]; len(rest) > 1 && (c == '/' || c == '\\') {
-		tail, rest = rest[len(rest)-1:], rest[:len(rest)-1]
-	}
-	class, rel := r.classify(rest)
-	if rel == "" {
-		return start + sep + class + tail
-	}
-	name := r.names.path(rel) + extension(rest)
-	switch {
-	case class != "":
-		return start + sep + class + sep + name + tail
-	case isDigit(name[len(name)-1]): // a bare pN would not be known again as a path
-		return "./" + name + tail
-	}
-	return name + tail
+	return r.pathWith(p, sep, start)
 }
 
 // classify returns the kind of root and what identifies the path below it. A

@@ -14,6 +14,8 @@ type plainWords []plainWord
 type plainWord struct {
 	low, high uint64 // its letters
 	text      string
+	open      bool    // what becomes of it alone is not known yet
+	public    verdict // as part of a name
 }
 
 const plainBits = 11
@@ -92,7 +94,10 @@ func (r *run) plainChunk(edits []edit, s string, i int) (_ []edit, end int, sure
 				w := r.plain.at(low, high)
 				if w.low != low || w.high != high {
 					_, text := r.tokenAt(s, i)
-					*w = plainWord{low, high, text}
+					*w = plainWord{low: low, high: high, text: text}
+				} else if w.open {
+					_, w.text = r.tokenAt(s, i)
+					w.open = false
 				}
 				if w.text != "" {
 					edits = append(edits, edit{start: i, end: j, text: w.text})
@@ -148,11 +153,8 @@ func (r *run) staysWith(w string, edits []edit) bool {
 // plainName redacts the run of bytes of names and paths at s[i], where one
 // begins, if that depends on it alone.
 func (r *run) plainName(edits []edit, s string, i int) (_ []edit, end int, sure, ok bool) {
-	j := i + 1
-	for j < len(s) && isPathByte(s[j]) {
-		j++
-	}
-	if j-i > maxChunk || strings.IndexByte(s[i:j], '$') >= 0 || i > 0 && (s[i-1] == '<' || s[i] == '/' && (s[i-1] == ':' || s[i-1] == '>')) {
+	j, shape := nameOf(s, i)
+	if j == i || j-i > maxChunk || shape&hasOthers != 0 && strings.IndexByte(s[i:j], '$') >= 0 || i > 0 && (s[i-1] == '<' || s[i] == '/' && (s[i-1] == ':' || s[i-1] == '>')) {
 		return edits, 0, false, false
 	}
 	colon := false // behind a path, before a line's number
@@ -164,6 +166,14 @@ func (r *run) plainName(edits []edit, s string, i int) (_ []edit, end int, sure,
 	w := s[i:j]
 	if j < len(s) && s[j] == ' ' && homeStart(w) >= 0 { // it may go on behind the space
 		return edits, 0, false, false
+	}
+	if !r.plodding {
+		if text, ok := r.quickName(w, shape); ok {
+			if text != "" {
+				edits = append(edits, edit{start: i, end: j, text: text})
+			}
+			return edits, j, true, true
+		}
 	}
 	known, ok := r.named.get(w)
 	if !ok {

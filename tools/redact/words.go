@@ -43,6 +43,14 @@ func (r *run) wordEdits(s string) (edits []edit, settled bool) {
 func (r *run) wordsAt(edits []edit, s string, i int) (_ []edit, end int, sure bool) {
 	start := i == 0 || isSpace(s[i-1])
 	if start {
+		if isDigit(s[i]) {
+			if end, text := r.countAt(s, i); end > 0 {
+				if text != "" {
+					edits = append(edits, edit{start: i, end: end, text: text})
+				}
+				return edits, end, text != "" || end-i <= 3 || isYear(s[i:end]) // a longer one may stay beside a measure
+			}
+		}
 		if edits, end, sure, ok := r.plainChunk(edits, s, i); ok {
 			return edits, end, sure
 		}
@@ -50,21 +58,18 @@ func (r *run) wordsAt(edits []edit, s string, i int) (_ []edit, end int, sure bo
 	if end := inertAt(s, i); end > 0 {
 		return edits, end, endsWord(s, end)
 	}
-	end, text := r.countAt(s, i)
-	if end > 0 {
-		sure = text != "" || end-i <= 3 || isYear(s[i:end]) // a longer one may stay beside a measure
-	} else if start {
+	if start {
 		if end, es, ok := r.chunkAt(s, i); ok {
 			return appendShifted(edits, es, i), end, len(es) == 0
 		}
+	} else if end := r.quickID(s, i); end > 0 && !r.plodding {
+		return append(edits, edit{start: i, end: end, text: r.names.get("id", s[i:end])}), end, false
 	}
-	if end == 0 {
-		end, text = r.tokenAt(s, i)
-	}
+	end, text := r.tokenAt(s, i)
 	if text != "" {
 		edits = append(edits, edit{start: i, end: end, text: text})
 	}
-	return edits, end, sure
+	return edits, end, false
 }
 
 // countAt is tokenAt for a number of up to nine digits between white space, which
@@ -255,15 +260,15 @@ func moneyEnd(s string, i, j int) int {
 	return end
 }
 
-// measures are the words beside which a longer number counts something:
+// isMeasure knows the words beside which a longer number counts something:
 // "274931 tokens", "limit of 128000", "8000 pixels". Each must be a word of
 // the vocabulary, or redacting twice would differ from redacting once.
-var measures = map[string]bool{}
-
-func init() {
-	for _, w := range strings.Fields("token tokens maximum max chars characters bytes pixels lines requests seconds limit of code status") {
-		measures[w] = true
+func isMeasure(w string) bool {
+	switch w {
+	case "token", "tokens", "maximum", "max", "chars", "characters", "bytes", "pixels", "lines", "requests", "seconds", "limit", "of", "code", "status":
+		return true
 	}
+	return false
 }
 
 func measured(s string, i, j int) bool {
@@ -275,7 +280,7 @@ func measured(s string, i, j int) bool {
 	for to < len(s) && isAlnum(s[to]) {
 		to++
 	}
-	if measures[s[from:to]] {
+	if isMeasure(s[from:to]) {
 		return true
 	}
 	to = i
@@ -286,7 +291,7 @@ func measured(s string, i, j int) bool {
 	for from > 0 && isAlnum(s[from-1]) {
 		from--
 	}
-	return measures[s[from:to]]
+	return isMeasure(s[from:to])
 }
 
 // ordinal knows 27th, 3pm, 5h, 10x.
@@ -295,7 +300,14 @@ func ordinal(w string) bool {
 	for n < len(w) && isDigit(w[n]) {
 		n++
 	}
-	return n > 0 && n <= 3 && map[string]bool{"st": true, "nd": true, "rd": true, "th": true, "am": true, "pm": true, "AM": true, "PM": true, "x": true, "xx": true, "h": true, "d": true}[w[n:]]
+	if n == 0 || n > 3 {
+		return false
+	}
+	switch w[n:] {
+	case "st", "nd", "rd", "th", "am", "pm", "AM", "PM", "x", "xx", "h", "d":
+		return true
+	}
+	return false
 }
 
 // duration knows 182ms and 4s; the fraction before it is a number of its own.
@@ -304,7 +316,14 @@ func duration(w string) bool {
 	for n < len(w) && isDigit(w[n]) {
 		n++
 	}
-	return n > 0 && n <= 9 && map[string]bool{"ms": true, "s": true, "us": true, "ns": true, "m": true, "min": true}[w[n:]]
+	if n == 0 || n > 9 {
+		return false
+	}
+	switch w[n:] {
+	case "ms", "s", "us", "ns", "m", "min":
+		return true
+	}
+	return false
 }
 
 // foreignAt handles bytes above ASCII: listed phrases and punctuation stay,
