@@ -41,6 +41,7 @@ func Run(reg *store.Registry, places []string) (*Result, error) {
 	if v.res = <-resolved; err != nil {
 		return nil, err
 	}
+	largePages(heapOf(len(v.files)))
 	for _, f := range v.files {
 		v.result.Checked[folderOf(f)]++
 	}
