@@ -1,14 +1,51 @@
 package validate
 
 import (
+	"strings"
+
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/errorcase"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
+// caseKey is what a case that was written for an observation depends on, but for
+// members that the observation has too, under the same rules.
+type caseKey struct {
+	read  *contract.ErrorCase
+	level contract.ValidityLevel
+}
+
+// writtenAgain reports whether an error case is, byte for byte, what this program
+// writes for the observation of its name, of which a case was read and found
+// sound before: then it need not be read. Only an observation without any problem
+// counts, so that whatever is wrong with both is said of both.
+func (v *validation) writtenAgain(f string, have []byte) bool {
+	place := "observations/" + strings.TrimSuffix(strings.TrimPrefix(f, "errors/"), ".error.json") + ".observation.json"
+	seen := v.res.observed[place]
+	if seen == nil || !seen.sound {
+		return false
+	}
+	o := contract.RecordOf[contract.Observation](seen.Checked)
+	d, err := v.res.derive(o.Extensions.Fixture, o.Extensions.Dialect, o.Agent)
+	if err != nil || d.ErrorCase == nil {
+		return false
+	}
+	if _, sound := v.soundCases.Load(caseKey{d.ErrorCase, o.ValidityLevel}); !sound {
+		return false
+	}
+	if same, err := v.res.cases.Is(have, errorcase.RunOf(o, place), d.ErrorCase); err != nil || !same {
+		return false
+	}
+	v.note(func() {
+		v.named[o.Extensions.Fixture], v.cased[o.Extensions.Fixture+" "+o.Agent], v.cased[place] = true, true, true
+	})
+	return true
+}
+
 // errorCase makes an error case again from its fixture. One without a fixture
-// was written from a public report and has only its own rules.
-func (v *validation) errorCase(f string, e *contract.ErrorCase, have []byte) error {
+// was written from a public report and has only its own rules. Sound says that
+// nothing else is wrong with it.
+func (v *validation) errorCase(f string, e *contract.ErrorCase, have []byte, sound bool) error {
 	x := &e.Extensions
 	run := errorcase.RunOfCase(e)
 	v.note(func() { v.cased[x.Fixture+" "+e.Agent] = true })
@@ -37,6 +74,9 @@ func (v *validation) errorCase(f string, e *contract.ErrorCase, have []byte) err
 		return nil
 	}
 	if same, err := v.res.cases.Is(have, run, d.ErrorCase); err != nil || same {
+		if same && sound && run.Observation != "" {
+			v.soundCases.Store(caseKey{d.ErrorCase, run.Level}, true)
+		}
 		return err
 	}
 	b, err := contract.Encode(run.Case(d.ErrorCase))

@@ -223,6 +223,7 @@ func isObservation(place string) bool {
 type observed struct {
 	*contract.Checked
 	digest contract.Digest
+	sound  bool // nothing at all is wrong with it; said before other records are read
 }
 
 // observe reads the observations of a registry before anything asks for them:
@@ -233,7 +234,7 @@ func (r *resolver) observe(places []string) error {
 	err := r.reg.ReadEach(places, func(i int, text []byte) error {
 		o := &r.room[i]
 		o.Path = places[i]
-		read[i] = observed{r.validator.CheckInto(contract.KindObservation, o.Path, text, &o.Observation), contract.Sum(text)}
+		read[i] = observed{Checked: r.validator.CheckInto(contract.KindObservation, o.Path, text, &o.Observation), digest: contract.Sum(text)}
 		return nil
 	})
 	r.observed = make(map[string]*observed, len(places))
@@ -256,7 +257,7 @@ func (r *resolver) findObserved(place string) (*observed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &observed{r.validator.Check(contract.KindObservation, place, b), contract.Sum(b)}, nil
+	return &observed{Checked: r.validator.Check(contract.KindObservation, place, b), digest: contract.Sum(b)}, nil
 }
 
 // observations returns the readable ones among those that observe read; the

@@ -130,6 +130,8 @@ type validation struct {
 	// cased are the observations that an error case is about, and the fixtures,
 	// each with its agent.
 	cased map[string]bool
+	// soundCases has the caseKeys of error cases that were read and are sound.
+	soundCases sync.Map
 }
 
 // list collects the files to check. A place that does not exist is an error:
@@ -235,10 +237,11 @@ func (v *validation) observation(f string) error {
 	if o != nil { // so that the judgement finds it done
 		_, _ = v.res.derive(o.Extensions.Fixture, o.Extensions.Dialect, o.Agent)
 	}
-	v.judge(c.Checked)
+	sound := v.judge(c.Checked)
 	if o == nil {
 		return nil
 	}
+	c.sound = sound
 	return v.derived(f, o)
 }
 
@@ -251,16 +254,21 @@ func (v *validation) shape(f string) error {
 	return err
 }
 
-// judge collects what is wrong with a record alone and in its registry.
-func (v *validation) judge(c *contract.Checked) {
+// judge collects what is wrong with a record alone and in its registry, and says
+// whether that is nothing.
+func (v *validation) judge(c *contract.Checked) bool {
 	problems := c.In(v.res)
 	v.note(func() { v.result.Problems = append(v.result.Problems, problems...) })
+	return len(problems) == 0
 }
 
 // record checks a record by itself and against the others.
 func (v *validation) record(kind contract.RecordKind, f string, b []byte) error {
+	if kind == contract.KindErrorCase && v.writtenAgain(f, b) {
+		return nil
+	}
 	c := v.res.validator.Check(kind, f, b)
-	v.judge(c)
+	sound := v.judge(c)
 	if e := contract.RecordOf[contract.Evidence](c); e != nil {
 		v.note(func() {
 			if e.Kind == contract.EvidenceCapture {
@@ -275,7 +283,7 @@ func (v *validation) record(kind contract.RecordKind, f string, b []byte) error 
 	}
 	if e := contract.RecordOf[contract.ErrorCase](c); e != nil {
 		v.note(func() { v.named[e.Extensions.Fixture] = true })
-		return v.errorCase(f, e, b)
+		return v.errorCase(f, e, b, sound)
 	}
 	return nil
 }

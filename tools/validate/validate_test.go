@@ -99,6 +99,62 @@ func copyTree(t *testing.T, from fs.FS, to fstest.MapFS, root, suffix string) {
 	must(t, err)
 }
 
+// repeated adds the observation of the sample's first error case once more, at
+// another time, with its evidence and its case, whose place it returns.
+func repeated(t *testing.T, files fstest.MapFS) string {
+	t.Helper()
+	from := anErrorCase(t, files)
+	var e contract.ErrorCase
+	must(t, json.Unmarshal(files[from].Data, &e))
+	at := e.Extensions.RecordedAt
+	digit := len("2026-11-30T0") // of the hour
+	again := at[:digit] + string('0'+(at[digit]-'0'+1)%4) + at[digit+1:]
+	words := strings.NewReplacer(at, again, strings.ReplaceAll(at, ":", ""), strings.ReplaceAll(again, ":", ""))
+	add := func(place string, words *strings.Replacer) contract.Digest {
+		b := []byte(words.Replace(string(files[place].Data)))
+		files[words.Replace(place)] = &fstest.MapFile{Data: b}
+		return contract.Sum(b)
+	}
+	place := e.Extensions.Observation
+	old := contract.Sum(files[place].Data)
+	add(store.EvidenceOf(place), strings.NewReplacer(at, again, strings.ReplaceAll(at, ":", ""), strings.ReplaceAll(again, ":", ""), string(old), string(add(place, words))))
+	add(from, words)
+	derive(t, files, store.Embedded(files))
+	return words.Replace(from)
+}
+
+// A case that is what this program writes is not read again; one of which a
+// single byte is another is.
+func TestWrittenAgain(t *testing.T) {
+	files := sample(t)
+	place := repeated(t, files)
+	if p := run(t, files); contract.HasErrors(p) {
+		t.Fatalf("the sample with a repeated run does not validate: %v", p)
+	}
+	reg := store.Embedded(files)
+	v := &validation{reg: reg, res: newResolver(reg), result: &Result{}}
+	must(t, v.list(nil))
+	must(t, v.each())
+	text := files[place].Data
+	if !v.writtenAgain(place, text) {
+		t.Fatal("the repeated case is read again")
+	}
+	for i := range text {
+		changed := bytes.Clone(text)
+		changed[i] ^= 1
+		if v.writtenAgain(place, changed) {
+			t.Fatalf("byte %d of the case changed and it was not read", i)
+		}
+	}
+	if v.writtenAgain(strings.Replace(place, "/20", "/19", 1), text) {
+		t.Error("a case without its observation is not read")
+	}
+	o := v.res.observed[strings.NewReplacer("errors/", "observations/", ".error.json", ".observation.json").Replace(place)]
+	if o.sound = false; v.writtenAgain(place, text) {
+		t.Error("a case whose observation has a problem is not read")
+	}
+}
+
 func run(t *testing.T, files fstest.MapFS) []contract.Problem {
 	t.Helper()
 	r, err := Run(store.Embedded(files), nil)
@@ -116,6 +172,7 @@ func TestSampleIsTrue(t *testing.T) {
 // is changed so that the file says something else is found.
 func TestEveryChangedByteIsFound(t *testing.T) {
 	files := sample(t)
+	repeated(t, files)
 	places := map[string][]string{}
 	for rel := range files {
 		switch root := folderOf(rel); {
