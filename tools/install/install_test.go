@@ -175,6 +175,16 @@ func TestNoSuchVersion(t *testing.T) {
 	}
 }
 
+// npm says the same of a version that is there when it lacks a dependency.
+func TestNoSuchDependency(t *testing.T) {
+	w := newWorld(t)
+	w.registry.Fail = map[string]string{"install": "ETARGET"}
+	_, err := w.install("2.0.0")
+	if !errors.Is(err, ErrNPM) || errors.Is(err, ErrNoSuchVersion) || !strings.Contains(err.Error(), "depends on") || strings.Contains(err.Error(), "2.0.0,") {
+		t.Errorf("%v; want what the package depends on, and other versions", err)
+	}
+}
+
 func TestFailuresAreTyped(t *testing.T) {
 	tests := []struct {
 		name   string

@@ -99,7 +99,8 @@ func (j *job) resolve(ctx context.Context, spec string) (string, error) {
 	return "", &NoSuchVersionError{Package: j.npm.Package, Spec: spec, Nearest: nearest(versions, firstVersion(spec))}
 }
 
-// explainMissing adds the nearest versions to npm's "no such version".
+// explainMissing adds the nearest versions to npm's "no such version", which of a
+// version that is there means something that it depends on.
 func (j *job) explainMissing(ctx context.Context, version string, err error) error {
 	if !errors.Is(err, ErrNoSuchVersion) {
 		return err
@@ -108,7 +109,15 @@ func (j *job) explainMissing(ctx context.Context, version string, err error) err
 	if listErr != nil {
 		return err
 	}
-	return &NoSuchVersionError{Package: j.npm.Package, Spec: version, Nearest: nearest(versions, version)}
+	around := nearest(versions, version)
+	if i := slices.Index(around, version); i >= 0 {
+		around = slices.Delete(around, i, i+1)
+		return &npmError{
+			what: "something that " + j.npm.Package + " depends on is not in the package registry", code: "ETARGET", reason: ErrNPM,
+			advice: "capture another version; the nearest are " + strings.Join(around, ", "),
+		}
+	}
+	return &NoSuchVersionError{Package: j.npm.Package, Spec: version, Nearest: around}
 }
 
 var anyVersion = lazyregexp.New(`[0-9]+(\.[0-9]+){0,2}`)
