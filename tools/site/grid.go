@@ -45,21 +45,51 @@ type grid struct {
 	Columns  []column
 	Groups   []group
 	// First and Last are the columns that a page shows; a page has room for
-	// mostColumns.
+	// mostColumns and mostCells.
 	First, Last int
 }
 
-// mostColumns is how many versions a picture has room for.
-const mostColumns = 16
+// How many versions a picture has room for, and how many captures: each is some
+// 140 bytes of a page.
+const (
+	mostColumns = 16
+	mostCells   = 300
+)
+
+// stretches cuts the columns into those of one page each, the newest first.
+func (g *grid) stretches() (out [][2]int) {
+	for last := len(g.Columns); last > 0; {
+		first, cells := last-1, g.captured(last-1)
+		for first > 0 && last-first < mostColumns && cells+g.captured(first-1) <= mostCells {
+			first--
+			cells += g.captured(first)
+		}
+		out = append(out, [2]int{first, last})
+		last = first
+	}
+	return out
+}
+
+// captured counts the tracks of which something is known in a column.
+func (g *grid) captured(column int) (n int) {
+	for _, x := range g.Groups {
+		for _, r := range x.Rows {
+			if r.Cells[column].State != matrix.ProbeNotCaptured {
+				n++
+			}
+		}
+	}
+	return n
+}
 
 // window keeps the nth stretch of columns, counted from the newest, and reports
 // whether there is any.
 func (g *grid) window(n int) bool {
-	g.Last = len(g.Columns) - n*mostColumns
-	g.First = max(0, g.Last-mostColumns)
-	if g.Last <= 0 {
+	stretches := g.stretches()
+	if n >= len(stretches) {
 		return false
 	}
+	g.First, g.Last = stretches[n][0], stretches[n][1]
 	g.Columns = g.Columns[g.First:g.Last]
 	for i := range g.Groups {
 		for j := range g.Groups[i].Rows {

@@ -145,6 +145,21 @@ func TestGridWindow(t *testing.T) {
 	}
 }
 
+// Where much was captured a stretch has fewer versions, so that its page has room.
+func TestGridStretchesByCaptures(t *testing.T) {
+	versions, rows := make([]string, 20), map[string]string{}
+	for i := range versions {
+		versions[i] = fmt.Sprintf("1.%d.0", i)
+	}
+	for i := range mostCells / 10 {
+		rows[fmt.Sprintf("probe-%d", i)] = strings.Repeat("x ", len(versions))
+	}
+	g := testGrid(strings.Join(versions, " "), rows)
+	if got, want := fmt.Sprint(g.stretches()), "[[10 20] [0 10]]"; got != want {
+		t.Errorf("the stretches are %s, want %s", got, want)
+	}
+}
+
 // Signs and words say what colours say, for every status.
 func TestChips(t *testing.T) {
 	signs := map[string]string{}

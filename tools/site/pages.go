@@ -159,7 +159,7 @@ func (s *Site) Paths() []string {
 		}
 		for _, f := range s.gather(a) {
 			g := s.grid(a, &f)
-			for n := 1; n*mostColumns < len(f.versions); n++ {
+			for n := 1; n < len(g.stretches()); n++ {
 				out = append(out, olderPath(a.ID, n))
 			}
 			for _, c := range g.Columns {
