@@ -3,17 +3,21 @@ package redact
 import (
 	"hash/maphash"
 	"strings"
+	"unsafe"
 )
 
 // textKey stands for a text that is remembered without being kept: a transcript
 // has more distinct texts than should stay in memory. Two texts of one run have
-// one key by a chance of 2⁻¹²⁸.
-type textKey [2]uint64
+// one key by a chance of 2⁻⁹⁶.
+type textKey struct {
+	low  uint64
+	high uint32
+}
 
 var keySeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 func keyOf(s string) textKey {
-	return textKey{maphash.String(keySeeds[0], s), maphash.String(keySeeds[1], s)}
+	return textKey{maphash.String(keySeeds[0], s), uint32(maphash.String(keySeeds[1], s))}
 }
 
 // nameTable has the names of keys. Its keys are hashes, so they need no other
@@ -23,9 +27,11 @@ type nameTable struct {
 	used  int
 }
 
-// nameSlot is free if its name has no number.
+// nameSlot is free if it has no name. Four are a line of a processor's cache: a
+// name is mostly one that is not there, which costs more than all else about it.
 type nameSlot struct {
-	key  textKey
+	low  uint64
+	high uint32
 	name name
 }
 
@@ -35,8 +41,8 @@ func (t *nameTable) at(key textKey) *nameSlot {
 		t.grow()
 	}
 	mask := uint64(len(t.slots) - 1)
-	for i := key[0] & mask; ; i = (i + 1) & mask {
-		if s := &t.slots[i]; s.name.n == 0 || s.key == key {
+	for i := key.low & mask; ; i = (i + 1) & mask {
+		if s := &t.slots[i]; s.name == 0 || s.low == key.low && s.high == key.high {
 			return s
 		}
 	}
@@ -47,31 +53,52 @@ func (t *nameTable) grow() {
 	t.slots = make([]nameSlot, max(64, 2*len(old)))
 	t.used = 0
 	for _, s := range old {
-		if s.name.n != 0 {
-			t.put(t.at(s.key), s.key, s.name)
+		if s.name != 0 {
+			key := textKey{s.low, s.high}
+			t.put(t.at(key), key, s.name)
 		}
 	}
 }
 
 // put fills a free slot that at returned.
 func (t *nameTable) put(s *nameSlot, key textKey, p name) {
-	*s = nameSlot{key, p}
+	*s = nameSlot{key.low, key.high, p}
 	t.used++
 }
 
-func (t *nameTable) has(key textKey) bool { return t.used > 0 && t.at(key).name.n != 0 }
+func (t *nameTable) has(key textKey) bool { return t.used > 0 && t.at(key).name != 0 }
 
 // textSet is a set of texts.
 type textSet struct{ table nameTable }
 
 func (t *textSet) add(s string) {
 	key := keyOf(s)
-	if at := t.table.at(key); at.name.n == 0 {
-		t.table.put(at, key, name{n: 1})
+	if at := t.table.at(key); at.name == 0 {
+		t.table.put(at, key, 1)
 	}
 }
 
 func (t *textSet) has(s string) bool { return t.table.used > 0 && t.table.has(keyOf(s)) }
+
+// texts keeps short texts, many in one piece of memory.
+type texts struct{ room []byte }
+
+// textsSize is how much room for short texts is made at once: little, since one
+// of them keeps all of it.
+const textsSize = 512
+
+// keep returns b as a text.
+func (t *texts) keep(b []byte) string {
+	if len(b) > textsSize/4 {
+		return string(b)
+	}
+	if len(t.room)+len(b) > cap(t.room) {
+		t.room = make([]byte, 0, textsSize)
+	}
+	from := len(t.room)
+	t.room = append(t.room, b...)
+	return unsafe.String(unsafe.SliceData(t.room[from:]), len(b)) // nothing writes there again
+}
 
 // recent remembers what was made of texts lately, in a fixed amount of memory.
 // Only what would be made of a text again in the same way may be forgotten.

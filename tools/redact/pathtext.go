@@ -211,7 +211,7 @@ func (r *run) mapPath(p string) string {
 		return p
 	}
 	if isSlug(p) || isEncodedHome(p) {
-		return "/h/" + r.names.path(p)
+		return r.names.texts.keep(r.names.appendPath([]byte("/h/"), p))
 	}
 	sep, start := "/", ""
 	switch {

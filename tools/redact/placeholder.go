@@ -18,10 +18,20 @@ type names struct {
 	// Placeholders and names of paths that the raw transcript already holds.
 	reserved, reservedPaths map[string]bool
 	dry                     bool // only to see whether something would be replaced: give none out
+	texts                   texts
 }
 
-// name is a placeholder: the index of its kind, and its number.
-type name struct{ kind, n uint32 }
+// name is a placeholder: its number, and the index of its kind in the highest
+// bits.
+type name uint32
+
+const (
+	kindBits  = 5
+	maxNumber = 1<<(32-kindBits) - 1
+)
+
+func (p name) kind() uint32   { return uint32(p) >> (32 - kindBits) }
+func (p name) number() uint32 { return uint32(p) & maxNumber }
 
 func newNames() *names {
 	return &names{kinds: []string{"path"}, last: []uint32{0}, reserved: map[string]bool{}, reservedPaths: map[string]bool{}}
@@ -35,7 +45,7 @@ func (n *names) get(kind, value string) string {
 // of returns the placeholder of a value, of that kind if it has none yet.
 func (n *names) of(key textKey, kind func() string) string {
 	s := n.byValue.at(key)
-	if s.name.n == 0 {
+	if s.name == 0 {
 		if n.dry {
 			return leak.PadStart
 		}
@@ -49,17 +59,17 @@ func (n *names) has(value string) bool {
 	return n.byValue.has(keyOf(value))
 }
 
-// path returns the name pN of a path. Paths are numbered apart from texts.
-func (n *names) path(value string) string {
+// appendPath appends the name pN of a path. Paths are numbered apart from texts.
+func (n *names) appendPath(b []byte, value string) []byte {
 	key := keyOf(value)
 	s := n.byPath.at(key)
-	if s.name.n == 0 {
+	if s.name == 0 {
 		if n.dry {
-			return leak.PadStart
+			return append(b, leak.PadStart...)
 		}
 		n.byPath.put(s, key, n.fresh(0))
 	}
-	return n.spell(s.name)
+	return n.append(b, s.name)
 }
 
 func (n *names) kind(kind string) uint32 {
@@ -67,6 +77,9 @@ func (n *names) kind(kind string) uint32 {
 		if k == kind {
 			return uint32(i)
 		}
+	}
+	if len(n.kinds) == 1<<kindBits {
+		panic("more kinds of placeholders than a name has room for")
 	}
 	n.kinds = append(n.kinds, kind)
 	n.last = append(n.last, 0)
@@ -78,10 +91,14 @@ func (n *names) fresh(kind uint32) name {
 	if kind == 0 {
 		reserved = n.reservedPaths
 	}
+	var room [32]byte
 	for {
+		if n.last[kind] == maxNumber {
+			panic("more placeholders of a kind than a name has room for")
+		}
 		n.last[kind]++
-		p := name{kind, n.last[kind]}
-		if len(reserved) == 0 || !reserved[n.spell(p)] {
+		p := name(kind<<(32-kindBits) | n.last[kind])
+		if len(reserved) == 0 || !reserved[string(n.append(room[:0], p))] {
 			return p
 		}
 	}
@@ -89,12 +106,16 @@ func (n *names) fresh(kind uint32) name {
 
 func (n *names) spell(p name) string {
 	var room [32]byte
-	b := room[:0]
-	if p.kind == 0 {
-		return string(strconv.AppendUint(append(b, 'p'), uint64(p.n), 10))
+	return n.texts.keep(n.append(room[:0], p))
+}
+
+// append appends the placeholder as it is written.
+func (n *names) append(b []byte, p name) []byte {
+	if p.kind() == 0 {
+		return strconv.AppendUint(append(b, 'p'), uint64(p.number()), 10)
 	}
-	b = append(append(append(b, '<'), n.kinds[p.kind]...), ':')
-	return string(append(strconv.AppendUint(b, uint64(p.n), 10), '>'))
+	b = append(append(append(b, '<'), n.kinds[p.kind()]...), ':')
+	return append(strconv.AppendUint(b, uint64(p.number()), 10), '>')
 }
 
 // reserve notes every placeholder that stands in s, so that none is handed

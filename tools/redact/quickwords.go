@@ -164,12 +164,14 @@ func (r *run) pathWith(p, sep, start string) string {
 	if rel == "" {
 		return start + sep + class + tail
 	}
-	name := r.names.path(rel) + extension(rest)
-	switch {
-	case class != "":
-		return start + sep + class + sep + name + tail
-	case isDigit(name[len(name)-1]): // a bare pN would not be known again as a path
-		return "./" + name + tail
+	var room [64]byte
+	b := room[:0]
+	if class != "" {
+		b = append(append(append(append(b, start...), sep...), class...), sep...)
 	}
-	return name + tail
+	b = append(r.names.appendPath(b, rel), extension(rest)...)
+	if class == "" && isDigit(b[len(b)-1]) { // a bare pN would not be known again as a path
+		return "./" + string(b) + tail
+	}
+	return r.names.texts.keep(append(b, tail...))
 }

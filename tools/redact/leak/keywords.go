@@ -172,8 +172,8 @@ func (f *finder) each(s string, yield func(rule, start, end int)) {
 			continue
 		}
 		for n, hash := range [8]uint32{a, b, c, d, e, g, h, k} {
-			if slot := f.slots[hash]; slot != 0 {
-				hits = f.compare(hits, s, i+n, slot)
+			if bits[hash>>6]>>(hash&63)&1 != 0 {
+				hits = f.compare(hits, s, i+n, f.slots[hash])
 			}
 		}
 	}
