@@ -1,6 +1,7 @@
 package leak
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -8,9 +9,11 @@ import (
 
 // finder finds many keywords at once, without regard to case. Each keyword is
 // found by three neighbouring letters of it, those that texts have least: of all
-// that stand in a text a hash is looked up in a small set of bits, and only where
-// it is one of a keyword's, the keyword is compared.
+// that stand in a text the low bits are looked up in a small table, of those that
+// it has a hash in a set of bits, and only where it is one of a keyword's, the
+// keyword is compared.
 type finder struct {
+	may    [1 << 16]uint8              // by the low bits of three letters
 	bits   [1 << (gramBits - 6)]uint64 // by hash
 	slots  [1 << gramBits]uint16       // by hash → index into places, 0: none
 	places [][]place                   // the keywords that may stand around three letters
@@ -40,6 +43,18 @@ const gramBits = 16
 
 // gramHash is the hash of the three lowest bytes of x, whose letters are small.
 func gramHash(x uint32) uint32 { return x << 8 * 0x9e3779b1 >> (32 - gramBits) }
+
+// lowBits are the low five bits of each letter of x, whatever its case; letters
+// and digits with the same ones differ.
+func lowBits(x uint64) uint64 {
+	return (x ^ x>>5&0x0202020202020202) & 0x1f1f1f1f1f1f1f1f
+}
+
+// lowOf is what may is asked for the first three letters of s.
+func lowOf(s string) uint16 {
+	x := lowBits(uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16)
+	return uint16(x&0x1f | x>>8&0x1f<<5 | x>>16&0x1f<<10)
+}
 
 // newFinder makes a finder; list[i] are the keywords of rule i, none of which is
 // empty.
@@ -96,7 +111,7 @@ func (f *finder) add(n int) {
 	best, least := 0, 2.0
 	for i := 0; i+3 <= len(w); i++ {
 		often := letterShare(w[i]) * letterShare(w[i+1]) * letterShare(w[i+2])
-		if common()[gramHashOf(w[i:])] {
+		if common()[lowOf(w[i:])] {
 			often++
 		}
 		if often < least {
@@ -111,13 +126,13 @@ func gramHashOf(s string) uint32 {
 	return gramHash(uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | smallLetters&0xffffff)
 }
 
-// common has the hashes of letters that stand in every transcript in great
-// number, or many times in a row.
-var common = sync.OnceValue(func() map[uint32]bool {
+// common has three letters each that stand in every transcript in great number, or
+// many times in a row.
+var common = sync.OnceValue(func() map[uint16]bool {
 	const text = `<pad____>----====....****####    0000\n\n"},{"type":"text","text":"<text:1>","id":"<id:1>","uuid":"<uuid:1>"}]}}`
-	m := map[uint32]bool{}
+	m := map[uint16]bool{}
 	for i := range len(text) - 2 {
-		m[gramHashOf(text[i:])] = true
+		m[lowOf(text[i:])] = true
 	}
 	return m
 })
@@ -125,6 +140,7 @@ var common = sync.OnceValue(func() map[uint32]bool {
 func (f *finder) gram(three string, p place) {
 	h := gramHashOf(three)
 	f.bits[h>>6] |= 1 << (h & 63)
+	f.may[lowOf(three)] = 1
 	s := &f.slots[h]
 	if *s == 0 {
 		*s = uint16(len(f.places))
@@ -162,17 +178,18 @@ func (f *finder) each(s string, yield func(rule, start, end int)) {
 	room := hitRoom.Get().(*[]hit)
 	hits := (*room)[:0]
 	i := 0
-	bits := &f.bits
+	may := &f.may
 	for ; i+16 <= len(s); i += 8 {
-		x, y := load64(s, i)|smallLetters, load64(s, i+2)|smallLetters // y: the last two go on behind x
-		a, b, c, d := gramHash(uint32(x)), gramHash(uint32(x>>8)), gramHash(uint32(x>>16)), gramHash(uint32(x>>24))
-		e, g, h, k := gramHash(uint32(x>>32)), gramHash(uint32(x>>40)), gramHash(uint32(y>>32)), gramHash(uint32(y>>40))
-		if (bits[a>>6]>>(a&63)|bits[b>>6]>>(b&63)|bits[c>>6]>>(c&63)|bits[d>>6]>>(d&63)|
-			bits[e>>6]>>(e&63)|bits[g>>6]>>(g&63)|bits[h>>6]>>(h&63)|bits[k>>6]>>(k&63))&1 == 0 {
-			continue
-		}
-		for n, hash := range [8]uint32{a, b, c, d, e, g, h, k} {
-			if bits[hash>>6]>>(hash&63)&1 != 0 {
+		const odd = 0x00ff00ff00ff00ff
+		x, y := lowBits(load64(s, i)), lowBits(load64(s, i+2))
+		a, b, c, d := x&odd, x>>8&odd, y&odd, y>>8&odd // every second letter, from the first to the fourth on
+		even, other := a|b<<5|c<<10, b|c<<5|d<<10
+		m := uint32(may[uint16(even)]) | uint32(may[uint16(even>>16)])<<2 | uint32(may[uint16(even>>32)])<<4 | uint32(may[uint16(even>>48)])<<6 |
+			uint32(may[uint16(other)])<<1 | uint32(may[uint16(other>>16)])<<3 | uint32(may[uint16(other>>32)])<<5 | uint32(may[uint16(other>>48)])<<7
+		for ; m != 0; m &= m - 1 {
+			n := bits.TrailingZeros32(m)
+			hash := gramHash(uint32(load64(s, i+n) | smallLetters))
+			if f.bits[hash>>6]>>(hash&63)&1 != 0 {
 				hits = f.compare(hits, s, i+n, f.slots[hash])
 			}
 		}
