@@ -151,7 +151,7 @@ func (r *run) leaf(s string, st paths.State, ctx walkContext) {
 	case f&fName != 0 && (r.lex.names[s] || r.lex.codes[s]):
 		r.survive[s] = true
 	case f&fLiteral != 0 && !isInert(s):
-		r.unknown(s)
+		r.unknown(s, keyOf(s))
 	}
 	if f&fModel != 0 {
 		if len(r.groups.prefixes) > 0 {

@@ -4,16 +4,16 @@ import (
 	"strings"
 )
 
-// extensions are file endings that say nothing about whose file it is.
-var extensions = func() map[string]bool {
-	m := map[string]bool{}
-	for _, e := range strings.Fields(`html htm css js jsx ts tsx mjs cjs md mdx json jsonl ndjson toml yaml yml
-		txt py go rs rb sh bash zsh ps1 cmd bat exe c h cc cpp java kt php vue svelte svg png jpg jpeg gif webp pdf
-		log xml ini conf cfg env lock sql csv tsv sock tmp zip gz tgz`) {
-		m[e] = true
+// isExtension knows file endings that say nothing about whose file it is.
+func isExtension(e string) bool {
+	switch e {
+	case "html", "htm", "css", "js", "jsx", "ts", "tsx", "mjs", "cjs", "md", "mdx", "json", "jsonl", "ndjson", "toml", "yaml", "yml",
+		"txt", "py", "go", "rs", "rb", "sh", "bash", "zsh", "ps1", "cmd", "bat", "exe", "c", "h", "cc", "cpp", "java", "kt", "php", "vue", "svelte", "svg", "png", "jpg", "jpeg", "gif", "webp", "pdf",
+		"log", "xml", "ini", "conf", "cfg", "env", "lock", "sql", "csv", "tsv", "sock", "tmp", "zip", "gz", "tgz":
+		return true
 	}
-	return m
-}()
+	return false
+}
 
 // roots classify absolute POSIX paths: h home, t temporary, s system.
 var roots = []struct{ prefix, class string }{
@@ -116,7 +116,7 @@ func isFile(v string) bool { return strings.ContainsAny(v, `/\\`) && extension(v
 // extension returns the known file extension of p with its dot, or "".
 func extension(p string) string {
 	i := strings.LastIndexByte(p, '.')
-	if i <= 0 || !extensions[p[i+1:]] { // none has a slash in it
+	if i <= 0 || !isExtension(p[i+1:]) { // none has a slash in it
 		return ""
 	}
 	return p[i:]
@@ -173,7 +173,7 @@ func pathNameAt(s string, j int, rooted bool) int {
 		for e < len(s) && isAlnum(s[e]) {
 			e++
 		}
-		if extensions[s[d+1:e]] {
+		if isExtension(s[d+1 : e]) {
 			end, ext = e, true
 		}
 	}

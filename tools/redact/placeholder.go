@@ -54,11 +54,6 @@ func (n *names) of(key textKey, kind func() string) string {
 	return n.spell(s.name)
 }
 
-// has says that the value has a placeholder.
-func (n *names) has(value string) bool {
-	return n.byValue.has(keyOf(value))
-}
-
 // appendPath appends the name pN of a path. Paths are numbered apart from texts.
 func (n *names) appendPath(b []byte, value string) []byte {
 	key := keyOf(value)

@@ -14,8 +14,6 @@ type plainWords []plainWord
 type plainWord struct {
 	low, high uint64 // its letters
 	text      string
-	open      bool    // what becomes of it alone is not known yet
-	public    verdict // as part of a name
 }
 
 const plainBits = 11
@@ -24,8 +22,12 @@ func (t *plainWords) at(low, high uint64) *plainWord {
 	if *t == nil {
 		*t = make(plainWords, 1<<plainBits)
 	}
+	return &(*t)[plainHash(low, high)]
+}
+
+func plainHash(low, high uint64) uint64 {
 	hash := (low ^ bits.RotateLeft64(high*0x9e3779b97f4a7c15, 29)) * 0xff51afd7ed558ccd
-	return &(*t)[hash>>(64-plainBits)]
+	return hash >> (64 - plainBits)
 }
 
 // What a byte of a text is to the words beside it.
@@ -69,35 +71,33 @@ func endsWord(s string, j int) bool {
 	}
 }
 
-// plainChunk redacts the word at s[i], up to white space, if it is made of plain
-// words, numbers of up to three digits, names and paths that touch nothing, and
-// marks. What it appends to edits is what tokenAt would say; sure says that the
+// plainText redacts the words from s[i] on, where one begins, as long as each, up
+// to white space, is made of plain words, numbers, names and paths that touch
+// nothing, and marks. It returns where a word begins that is more than that, or
+// the end. What it appends to edits is what tokenAt would say; sure says that the
 // text with them stays as it is.
-func (r *run) plainChunk(edits []edit, s string, i int) (_ []edit, end int, sure, ok bool) {
-	n := len(edits)
+func (r *run) plainText(edits []edit, s string, i int) (_ []edit, end int, sure bool) {
 	sure = true
+	from, n, before := i, len(edits), sure // of the word that is read: its start, its first edit, and what was sure before
 	for i < len(s) {
+		ok := false
 		switch c := wordClass[s[i]]; {
 		case c == partsWords:
-			if isSpace(s[i]) {
-				return edits, i, sure, true
+			if i++; isSpace(s[i-1]) {
+				from, n, before = i, len(edits), sure
 			}
-			i++
 			continue
 		case c == openByte:
 			i = max(i+1, placeholderAt(s, i))
 			continue
-		case i > 0 && isPathByte(s[i-1]):
-			return edits[:n], 0, false, false
+		case i > from && isPathByte(s[i-1]):
+			return edits[:n], from, before
 		case c == letterByte:
 			if j, low, high := letters(s, i); j > i && endsWord(s, j) {
 				w := r.plain.at(low, high)
 				if w.low != low || w.high != high {
 					_, text := r.tokenAt(s, i)
-					*w = plainWord{low: low, high: high, text: text}
-				} else if w.open {
-					_, w.text = r.tokenAt(s, i)
-					w.open = false
+					*w = plainWord{low, high, text}
 				}
 				if w.text != "" {
 					edits = append(edits, edit{start: i, end: j, text: w.text})
@@ -106,22 +106,59 @@ func (r *run) plainChunk(edits []edit, s string, i int) (_ []edit, end int, sure
 				continue
 			}
 		case c == digitByte:
-			j := i + 1
-			for j < len(s) && isDigit(s[j]) {
-				j++
-			}
-			if j-i <= 3 && (endsWord(s, j) || s[j] == ':' && i > 0 && s[i-1] == ':') { // else an address may begin
-				i = j
+			j, text, stays := r.plainNumber(s, i, i == from)
+			if j > 0 {
+				if text != "" {
+					edits = append(edits, edit{start: i, end: j, text: text})
+				}
+				i, sure = j, sure && stays
 				continue
 			}
 		}
-		var stays bool
+		stays := false
 		if edits, i, stays, ok = r.plainName(edits, s, i); !ok {
-			return edits[:n], 0, false, false
+			return edits[:n], from, before
 		}
 		sure = sure && stays
 	}
-	return edits, i, sure, true
+	return edits, i, sure
+}
+
+// plainNumber returns the end of the number at s[i], or 0 if it may be part of
+// more, what replaces it, and whether that is sure. First says that white space
+// stands before it.
+func (r *run) plainNumber(s string, i int, first bool) (end int, text string, sure bool) {
+	j := i + 1
+	for j < len(s) && isDigit(s[j]) {
+		j++
+	}
+	if j-i <= 3 && (endsWord(s, j) || s[j] == ':' && i > 0 && s[i-1] == ':') { // else an address may begin
+		return j, "", true
+	}
+	if !first {
+		return 0, "", false
+	}
+	if end := pairEnd(s, i, j); end > 0 {
+		return end, "", true
+	}
+	end, text = r.countAt(s, i)
+	return end, text, text != "" || isYear(s[i:max(i, end)]) // a longer one may stay beside a measure
+}
+
+// pairEnd returns the end of a time of day or the like, two short numbers with a
+// colon between and white space around, of which the first is s[i:j], or 0.
+func pairEnd(s string, i, j int) int {
+	if j-i > 3 || j == len(s) || s[j] != ':' {
+		return 0
+	}
+	end := j + 1
+	for end < len(s) && isDigit(s[end]) {
+		end++
+	}
+	if end == j+1 || end-j > 4 || end < len(s) && !isSpace(s[end]) {
+		return 0
+	}
+	return end
 }
 
 // nameEdits are what is replaced in a name or path.

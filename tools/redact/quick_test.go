@@ -74,3 +74,37 @@ func TestQuickWaysAreTaken(t *testing.T) {
 		}
 	}
 }
+
+// A word is public the quick way if it is the long way.
+func TestQuickWordsArePublicAlike(t *testing.T) {
+	l := newRedactor(t).dialects["opencode"].lex
+	some := []string{"error", "the", "terminal", "quota", "json", "zq", "it", "x", "don't", "token's", "’s", "é", "sandbox_mode", "Bash", "ENOENT", "4"}
+	public := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		for range rapid.IntRange(1, 5).Draw(t, "parts") {
+			w := rapid.SampledFrom(some).Draw(t, "word")
+			switch rapid.IntRange(0, 3).Draw(t, "case") {
+			case 0:
+				w = strings.ToUpper(w)
+			case 1:
+				w = strings.ToUpper(w[:1]) + w[1:]
+			}
+			b.WriteString(w)
+		}
+		w := strings.Repeat(b.String(), rapid.SampledFrom([]int{1, 1, 1, 9}).Draw(t, "times"))
+		got := l.word(w)
+		if want := l.anyWord(w); got != want {
+			t.Fatalf("%q is public: %v, want %v", w, got, want)
+		}
+		if got {
+			public++
+		}
+		if got, want := l.mixed(w), l.words[strings.ToLower(w)] || l.names[w]; got != want && !strings.ContainsRune(w, 'É') {
+			t.Fatalf("%q is listed: %v, want %v", w, got, want)
+		}
+	})
+	if public == 0 {
+		t.Error("no word was public")
+	}
+}

@@ -86,6 +86,21 @@ func isFolder(w string) bool {
 	return i < len(w) && w[i] != '.'
 }
 
+// nameParts remembers which words of up to 16 letters are public as parts of names.
+type nameParts []namePart
+
+type namePart struct {
+	low, high uint64 // its letters
+	public    bool
+}
+
+func (t *nameParts) at(low, high uint64) *namePart {
+	if *t == nil {
+		*t = make(nameParts, 1<<plainBits)
+	}
+	return &(*t)[plainHash(low, high)]
+}
+
 // quickDotted is quickName for words with dots between, of which the last is no
 // extension: the name of a host, unless all of them are public.
 func (r *run) quickDotted(w string) (text string, ok bool) {
@@ -95,11 +110,11 @@ func (r *run) quickDotted(w string) (text string, ok bool) {
 		if j == i || j-i >= 12 { // longer ones may be hexadecimal digits
 			return "", false
 		}
-		part := r.plain.at(low, high)
+		part := r.parts.at(low, high)
 		if part.low != low || part.high != high {
-			*part = plainWord{low: low, high: high, open: true}
+			*part = namePart{low, high, r.lex.word(w[i:j])}
 		}
-		public = part.public.decide(func() bool { return r.lex.word(w[i:j]) }) && public
+		public = public && part.public
 		if j == len(w) {
 			if j-i < 2 {
 				return "", false

@@ -132,6 +132,7 @@ type run struct {
 	chunks   recent[[]edit]     // what is replaced in a word of a text
 	short    shortWords         // the same for short words
 	plain    plainWords         // what becomes of words that touch nothing
+	parts    nameParts          // of names with dots
 	named    recent[nameEdits]  // the same for names and paths
 	mapped   recent[string]     // sanitized form of a path
 	members  map[string]*member // by name
@@ -295,8 +296,8 @@ func (l *lineReader) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-func (r *run) unknown(w string) {
-	if !r.quiet && !r.names.dry && len(r.unknowns) < 1000 && !r.names.has(w) {
+func (r *run) unknown(w string, key textKey) {
+	if !r.quiet && !r.names.dry && len(r.unknowns) < 1000 && !r.names.byValue.has(key) {
 		r.unknowns[w] = true
 	}
 }

@@ -1,10 +1,12 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Vocabulary is registry/vocabulary.json: public words that survive redaction
@@ -49,12 +51,13 @@ type lexicon struct {
 	words, names, keys, verbs, codes, commands map[string]bool
 	phrases                                    []string
 	exact                                      map[string]bool // names and codes
+	public                                     map[string]bool // names, codes and keys
 	longest                                    int             // length of the longest entry, or of a literal
 }
 
 // newLexicon collects the groups for one dialect.
 func newLexicon(v *Vocabulary, dialect string) (*lexicon, error) {
-	l := &lexicon{longest: maxLiteral, exact: map[string]bool{}}
+	l := &lexicon{longest: maxLiteral, exact: map[string]bool{}, public: map[string]bool{}}
 	sets := map[string]*map[string]bool{"words": &l.words, "names": &l.names, "keys": &l.keys, "verbs": &l.verbs, "codes": &l.codes, "commands": &l.commands}
 	for _, s := range sets {
 		*s = map[string]bool{}
@@ -79,6 +82,9 @@ func newLexicon(v *Vocabulary, dialect string) (*lexicon, error) {
 			if g.Kind == "names" || g.Kind == "codes" {
 				l.exact[e] = true
 			}
+			if g.Kind == "names" || g.Kind == "codes" || g.Kind == "keys" {
+				l.public[e] = true
+			}
 			l.longest = max(l.longest, len(e))
 		}
 	}
@@ -89,26 +95,65 @@ func newLexicon(v *Vocabulary, dialect string) (*lexicon, error) {
 // in lower case, Capitalised or in CAPITALS, a word of the list counts; with
 // other capitals its parts must (TerminalQuotaError).
 func (l *lexicon) word(w string) bool {
+	var room [64]byte
+	if len(w) > len(room) {
+		return l.anyWord(w)
+	}
+	low := room[:len(w)] // w in small letters
+	capitals, small := false, false
+	for i := range len(w) {
+		c := w[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			return l.anyWord(w)
+		case c >= 'A' && c <= 'Z':
+			capitals = capitals || i > 0
+			c += 'a' - 'A'
+		case c >= 'a' && c <= 'z':
+			small = true
+		}
+		low[i] = c
+	}
+	if l.public[w] {
+		return true
+	}
+	if !capitals || !small {
+		return l.listed(low)
+	}
+	from := 0
+	for i := 1; i < len(w); i++ {
+		if beginsPart(w, i) {
+			if !l.listed(low[from:i]) {
+				return false
+			}
+			from = i
+		}
+	}
+	return from > 0 && l.listed(low[from:])
+}
+
+// anyWord is word for what may be long, or have letters beyond ASCII.
+func (l *lexicon) anyWord(w string) bool {
 	w = strings.ReplaceAll(w, "’", "'")
-	if l.names[w] || l.codes[w] || l.keys[w] {
+	if l.public[w] {
 		return true
 	}
 	low := strings.ToLower(w)
 	if w == low || w[1:] == low[1:] || w == strings.ToUpper(w) {
-		return l.words[low] || l.plainForm(low)
+		return l.listed([]byte(low))
 	}
 	parts := camelParts(w)
 	for _, p := range parts {
-		if p = strings.ToLower(p); !l.words[p] && !l.plainForm(p) {
+		if !l.listed([]byte(strings.ToLower(p))) {
 			return false
 		}
 	}
 	return len(parts) > 1
 }
 
-// plainForm knows a listed word with 's.
-func (l *lexicon) plainForm(w string) bool {
-	return strings.HasSuffix(w, "'s") && l.words[w[:len(w)-2]]
+// listed says that a word in small letters is in the list, or is with 's.
+func (l *lexicon) listed(w []byte) bool {
+	return l.words[string(w)] || bytes.HasSuffix(w, []byte("'s")) && l.words[string(w[:len(w)-2])]
 }
 
 // camelParts cuts TerminalQuotaError into Terminal, Quota, Error, and
@@ -116,15 +161,20 @@ func (l *lexicon) plainForm(w string) bool {
 func camelParts(w string) []string {
 	var parts []string
 	from := 0
-	upper := func(i int) bool { return w[i] >= 'A' && w[i] <= 'Z' }
 	for i := 1; i < len(w); i++ {
-		if upper(i) && (!upper(i-1) || i+1 < len(w) && !upper(i+1)) {
+		if beginsPart(w, i) {
 			parts = append(parts, w[from:i])
 			from = i
 		}
 	}
 	return append(parts, w[from:])
 }
+
+func beginsPart(w string, i int) bool {
+	return isUpper(w[i]) && (!isUpper(w[i-1]) || i+1 < len(w) && !isUpper(w[i+1]))
+}
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // key says that a member name of a payload is public: listed, or made of
 // listed words.
@@ -155,4 +205,18 @@ func (l *lexicon) phraseAt(s string, i int) int {
 		return 0
 	}
 	return i + best
+}
+
+// mixed says that a word of letters and digits is listed.
+func (l *lexicon) mixed(w string) bool {
+	var room [64]byte
+	low := room[:0]
+	for i := range len(w) {
+		c := w[i]
+		if isUpper(c) {
+			c += 'a' - 'A'
+		}
+		low = append(low, c)
+	}
+	return l.words[string(low)] || l.names[w]
 }

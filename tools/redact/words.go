@@ -38,32 +38,28 @@ func (r *run) wordEdits(s string) (edits []edit, settled bool) {
 	return edits, settled
 }
 
-// wordsAt redacts a word or what else stands at s[i], and says whether that
-// cannot change any more.
+// wordsAt redacts a few words, one, or what else stands at s[i], and says whether
+// that cannot change any more.
 func (r *run) wordsAt(edits []edit, s string, i int) (_ []edit, end int, sure bool) {
 	start := i == 0 || isSpace(s[i-1])
+	sure = true
 	if start {
-		if isDigit(s[i]) {
-			if end, text := r.countAt(s, i); end > 0 {
-				if text != "" {
-					edits = append(edits, edit{start: i, end: end, text: text})
-				}
-				return edits, end, text != "" || end-i <= 3 || isYear(s[i:end]) // a longer one may stay beside a measure
-			}
-		}
-		if edits, end, sure, ok := r.plainChunk(edits, s, i); ok {
-			return edits, end, sure
+		if edits, i, sure = r.plainText(edits, s, i); i == len(s) {
+			return edits, i, sure
 		}
 	}
 	if end := inertAt(s, i); end > 0 {
-		return edits, end, endsWord(s, end)
+		return edits, end, sure && endsWord(s, end)
 	}
 	if start {
 		if end, es, ok := r.chunkAt(s, i); ok {
-			return appendShifted(edits, es, i), end, len(es) == 0
+			return appendShifted(edits, es, i), end, sure && len(es) == 0
 		}
 	} else if end := r.quickID(s, i); end > 0 && !r.plodding {
 		return append(edits, edit{start: i, end: end, text: r.names.get("id", s[i:end])}), end, false
+	}
+	if c := s[i]; c == '+' || c == '/' && i > 0 && isPathByte(s[i-1]) { // nothing begins with it
+		return edits, i + 1, false
 	}
 	end, text := r.tokenAt(s, i)
 	if text != "" {
@@ -198,15 +194,21 @@ func (r *run) wordAt(s string, i int) (int, string) {
 		return r.foreignWord(s, i)
 	case !letters:
 		return r.numberAt(s, i, j)
-	case digits && len(w) <= r.lex.longest && (r.lex.words[strings.ToLower(w)] || r.lex.names[w] || ordinal(w)):
+	case digits && len(w) <= r.lex.longest && (r.lex.mixed(w) || ordinal(w)):
 		return j, ""
 	case !digits && r.lex.word(w), r.survive[w]:
 		return j, ""
 	case digits && duration(w):
 		return j, leak.TimePlaceholder
 	}
-	r.unknown(w)
-	return j, r.place(w)
+	key := keyOf(w)
+	r.unknown(w, key)
+	return j, r.names.of(key, func() string {
+		if j == run { // nothing but letters and digits, and no identifier
+			return "text"
+		}
+		return kindOf(w)
+	})
 }
 
 // apostrophes extends a word over 's, 've, ’t.
@@ -360,7 +362,7 @@ func (r *run) foreignWord(s string, i int) (int, string) {
 		_, n := utf8.DecodeRuneInString(s[j:])
 		j += n
 	}
-	r.unknown(s[i:j])
+	r.unknown(s[i:j], keyOf(s[i:j]))
 	return j, r.place(s[i:j])
 }
 
