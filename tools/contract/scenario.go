@@ -20,7 +20,8 @@ type Scenario struct {
 	// MaxRetries is the retry limit the capture sets in the CLI, where it has one.
 	MaxRetries int `json:"max_retries"`
 	// PostToolDelayMS is the pause in milliseconds before an answer that
-	// follows a tool result: some releases lose or reorder events without it.
+	// follows a tool result, and before a connection ends whose answer was cut:
+	// some releases lose or reorder events without it.
 	PostToolDelayMS int `json:"post_tool_delay_ms"`
 	// ChunkRunes cuts every text into deltas of that many runes; 0 sends the
 	// pieces of ScenarioReply.Text as they are.

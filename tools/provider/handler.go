@@ -144,7 +144,7 @@ func (x *exchange) turn(req *request) {
 			x.entry.Picked = append(x.entry.Picked, printable(c.tool.name, 60))
 		}
 	})
-	if req.toolResults > 0 && !x.server.wait(x.r.Context(), x.postToolDelay()) {
+	if req.toolResults > 0 && !x.server.wait(x.r.Context(), x.delay()) {
 		x.drop()
 		return
 	}

@@ -40,8 +40,8 @@ func errorReply(c contract.ErrorCode) contract.ScenarioReply {
 // start serves a scenario; without a delay unless opts says otherwise.
 func start(t *testing.T, sc contract.Scenario, opts Options) *Server {
 	t.Helper()
-	if opts.PostToolDelay == nil {
-		opts.PostToolDelay = noDelay()
+	if opts.Delay == nil {
+		opts.Delay = noDelay()
 	}
 	s, err := New(sc, opts)
 	if err != nil {

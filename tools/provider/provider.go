@@ -33,8 +33,8 @@ type Options struct {
 	// WriteBytes is the length of a single write to the socket; 0 writes
 	// each event at once.
 	WriteBytes int
-	// PostToolDelay replaces the scenario's delay if it is not nil.
-	PostToolDelay *time.Duration
+	// Delay replaces the scenario's post_tool_delay_ms if it is not nil.
+	Delay *time.Duration
 }
 
 // Server plays one scenario for one run of a CLI.
@@ -196,8 +196,10 @@ func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-func (x *exchange) postToolDelay() time.Duration {
-	if d := x.server.opts.PostToolDelay; d != nil {
+// delay is the pause before an answer that follows a tool result, and before the
+// end of a connection whose answer was cut.
+func (x *exchange) delay() time.Duration {
+	if d := x.server.opts.Delay; d != nil {
 		return *d
 	}
 	return time.Duration(x.play.scenario.PostToolDelayMS) * time.Millisecond

@@ -49,6 +49,10 @@ func (x *exchange) answer(req *request, reply contract.ScenarioReply, calls []ca
 		case <-x.r.Context().Done():
 		case <-x.server.closing:
 		}
+	} else {
+		// Clients throw away what they have not handed on when the connection
+		// ends: without a pause chance says how much of the answer a CLI prints.
+		x.server.wait(x.r.Context(), x.delay())
 	}
 	x.drop()
 }

@@ -116,11 +116,11 @@ func TestPostToolDelay(t *testing.T) {
 		override *time.Duration
 		want     time.Duration
 	}{{nil, 250 * time.Millisecond}, {&second, time.Second}, {noDelay(), 0}} {
-		s, err := New(sc, Options{PostToolDelay: tt.override})
+		s, err := New(sc, Options{Delay: tt.override})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := (&exchange{server: s, play: s.playing()}).postToolDelay(); got != tt.want {
+		if got := (&exchange{server: s, play: s.playing()}).delay(); got != tt.want {
 			t.Errorf("delay = %v, want %v", got, tt.want)
 		}
 	}

@@ -1,11 +1,13 @@
 package provider
 
 import (
+	"bufio"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
@@ -227,6 +229,45 @@ func TestTruncatedStreamEndsWithoutItsMark(t *testing.T) {
 			whole, truncated := read(contract.ReplyAnswer), read(contract.ReplyTruncated)
 			if len(truncated) >= len(whole) || strings.Contains(truncated, "[DONE]") {
 				t.Error("the truncated answer has its end")
+			}
+		})
+	}
+}
+
+// The connection of a cut answer ends after the delay, so that a client has
+// handed on what came before.
+func TestCutStreamEndsAfterTheDelay(t *testing.T) {
+	for _, w := range wires {
+		t.Run(string(w.dialect), func(t *testing.T) {
+			forever := time.Hour
+			s := start(t, scenario(contract.ScenarioReply{Kind: contract.ReplyCut, Text: []string{"some ", "text"}}), Options{Delay: &forever})
+			r := send(t, s, http.MethodPost, w.path, w.ask)
+			defer r.Body.Close()
+			lines := bufio.NewScanner(r.Body)
+			for said := false; !said; said = strings.Contains(lines.Text(), "text\"") {
+				if !lines.Scan() {
+					t.Fatal("the stream ended before its text")
+				}
+			}
+			ended := make(chan error, 1)
+			go func() {
+				for lines.Scan() {
+				}
+				ended <- lines.Err()
+			}()
+			for range 3 { // time enough for an end that did not wait
+				send(t, s, http.MethodGet, "/v1/models", "").Body.Close()
+			}
+			select {
+			case <-ended:
+				t.Fatal("the stream ended with its last piece")
+			default:
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			if <-ended == nil {
+				t.Error("the stream ended as if it were complete")
 			}
 		})
 	}

@@ -100,7 +100,7 @@ export interface Scenario {
    */
   max_retries: number;
   /**
-   * Pause before an answer that follows a tool result, in milliseconds.
+   * Pause before an answer that follows a tool result, and before a connection ends whose answer was cut, in milliseconds.
    */
   post_tool_delay_ms?: number;
   /**
