@@ -108,3 +108,19 @@ func TestQuickWordsArePublicAlike(t *testing.T) {
 		t.Error("no word was public")
 	}
 }
+
+// What is passed over in a text of the model's is nothing that would be looked at.
+func TestCalmTextsAreRead(t *testing.T) {
+	r := newRedactor(t)
+	rapid.Check(t, func(t *rapid.T) {
+		text := drawText(t) + drawShapes(t)
+		if rapid.Bool().Draw(t, "JSON") {
+			text += `{"a":"/x/y.ts","b":1}` + drawText(t)
+		}
+		quick, slow := freshRun(r), freshRun(r)
+		slow.plodding = true
+		if got, want := apply(text, quick.denyEdits(text, 0)), apply(text, slow.denyEdits(text, 0)); got != want {
+			t.Fatalf("%q became\n%q, want\n%q", text, got, want)
+		}
+	})
+}

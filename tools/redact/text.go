@@ -40,6 +40,15 @@ func (r *run) denyEdits(s string, depth int) []edit {
 			})
 			continue
 		}
+		if !r.plodding {
+			stop := len(s)
+			if js > i {
+				stop = js
+			}
+			if i = calmEnd(s, i, stop); i == stop {
+				continue
+			}
+		}
 		switch textClass[s[i]] {
 		case plainByte:
 			i++
@@ -70,83 +79,6 @@ func (r *run) denyEdits(s string, depth int) []edit {
 	}
 	flush(len(s))
 	return edits
-}
-
-// The bytes of a text: those that mean nothing, those of names and paths, and
-// those that may begin something else.
-const (
-	plainByte = iota
-	nameByte
-	markByte
-)
-
-// bell ends a control sequence that carries text.
-const bell = 0x07
-
-var textClass = func() (t [256]uint8) {
-	for c := range 256 {
-		if isPathByte(byte(c)) {
-			t[c] = nameByte
-		}
-	}
-	t[0x1b], t[bell], t['<'], t['\n'] = markByte, markByte, markByte, markByte
-	return
-}()
-
-// What a name has in it: bytes of names, the marks of paths.
-const (
-	hasName  = 1 << iota
-	hasDash  // at its first or second place
-	hasDot   // and no other mark
-	hasMark  // of a path
-	hasColon // and a slash behind it
-)
-
-var nameHas = func() (t [256]uint8) {
-	for c := range t {
-		if isPathByte(byte(c)) {
-			t[c] = hasName
-		}
-	}
-	t['.'] |= hasDot
-	for _, c := range `/\~%` {
-		t[c] |= hasMark
-	}
-	return
-}()
-
-// nameEnd returns the end of the name at i and what it has.
-func nameEnd(s string, i int) (end int, has uint8) {
-	j := i
-	for j < len(s) {
-		c := nameHas[s[j]]
-		if c == 0 {
-			break
-		}
-		has |= c
-		j++
-	}
-	if s[i] == '-' || i+1 < len(s) && s[i+1] == '-' {
-		has |= hasDash
-	}
-	if j+1 < len(s) && s[j] == ':' && (s[j+1] == '/' || s[j+1] == '\\') {
-		has |= hasColon
-	}
-	return j, has
-}
-
-// plainName says that a name is no path, URL or placeholder, without a closer
-// look.
-func plainName(name string, has uint8) bool {
-	switch {
-	case has&(hasMark|hasColon) != 0:
-		return false
-	case has&hasDot == 0:
-		return has&hasDash == 0 || !isSlug(name)
-	case name[0] == 'p' || name[0] == '.' || name[0] == 'C' || has&hasDash != 0:
-		return false
-	}
-	return extension(strings.TrimRight(name, ".%+")) == ""
 }
 
 // nameOrPlaceAt returns the end of the sanitized path, URL or path at i, and what
