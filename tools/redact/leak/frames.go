@@ -40,9 +40,10 @@ func isBlockKey(k string) bool {
 type frames struct {
 	seed   maphash.Seed
 	open   map[uint64]*joined
-	leaves []leaf // of the frame that is read
-	entire bool   // long texts are decoded whole
-	group  uint64 // of the frame: its block keys and their values
+	leaves []leaf   // of the frame that is read
+	texts  []string // of a frame of a known form, by its values
+	entire bool     // long texts are decoded whole
+	group  uint64   // of the frame: its block keys and their values
 	line   int
 	at     int // offset of the frame in the input
 	known  rawjson.Forms[*knownFrame]

@@ -1,6 +1,7 @@
 package leak
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
@@ -31,20 +32,32 @@ func (x *scan) knownForm(line []byte, text string, at int) bool {
 	if !ok || len(line) > maxFrameLen {
 		return false
 	}
+	x.texts = x.texts[:0]
 	for _, t := range x.known.Tokens {
-		if t.Escaped || line[t.Start] == '"' && !simpleText(text[t.Start+1:t.End-1]) {
-			return false
+		s := ""
+		if line[t.Start] == '"' {
+			s = text[t.Start+1 : t.End-1]
+			if t.Escaped {
+				if len(s) >= edgesFrom {
+					return false
+				}
+				s, _ = unescape(s, false)
+			}
+			if !simpleText(s) {
+				return false
+			}
 		}
+		x.texts = append(x.texts, s)
 	}
 	for i := range f.leaves {
 		k := &f.leaves[i]
 		l := k.text
 		if k.token >= 0 {
 			t := x.known.Tokens[k.token]
-			if t.End-t.Start == 2 {
+			if x.texts[k.token] == "" {
 				continue
 			}
-			l = leaf{path: k.path, text: text[t.Start+1 : t.End-1], source: source{t.Start + 1, t.End - 1, true}}
+			l = leaf{path: k.path, text: x.texts[k.token], source: source{t.Start + 1, t.End - 1, !t.Escaped}}
 		} else if k.after >= 0 {
 			end := x.known.Tokens[k.after].End
 			l.start, l.end = l.start+end, l.end+end
@@ -90,7 +103,10 @@ func simpleText(s string) bool {
 // learn keeps the form of the frame whose leaves were read, if these are its
 // strings and no more. What tells its block is part of the form.
 func (x *scan) learn(line []byte) {
-	if x.s.plodding || !x.known.Try() || len(line) == 0 || line[0] != '{' || x.doc.Parse(line) != nil {
+	if x.s.plodding || len(line) == 0 || line[0] != '{' || bytes.IndexByte(line, '\\') >= 0 { // what has escapes teaches nothing
+		return
+	}
+	if !x.known.Try() || x.doc.Parse(line) != nil {
 		return
 	}
 	f := &knownFrame{group: x.group, epoch: -1}

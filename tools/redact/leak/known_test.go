@@ -19,7 +19,8 @@ func TestKnownFormsAreReadAsBefore(t *testing.T) {
 	quick := NewScanner([]string{"known value"})
 	found := 0
 	rapid.Check(t, func(t *rapid.T) {
-		texts := []string{"", "a", "word", "<text:1>", "<id:2>", "see ", "known ", "value", `{"a":"` + token[:20], token[20:] + `"}`, std64.StdEncoding.EncodeToString([]byte(token)), "line\nbreak", strings.Repeat("long text ", 80) + token}
+		texts := []string{"", "a", "word", "<text:1>", "<id:2>", "see ", "known ", "value", `{"a":"` + token[:20], token[20:] + `"}`, std64.StdEncoding.EncodeToString([]byte(token)), "line\nbreak", strings.Repeat("long text ", 80) + token,
+			"\n", "\t" + token[:9], token[9:] + "\n", "\"" + token[:30] + "\\", "\x01{\"a\"", strings.Repeat("long\n\"text\" ", 90) + token, token + strings.Repeat("\u0007 long ", 160)}
 		for rest := token; rest != ""; {
 			n := min(len(rest), rapid.IntRange(3, 30).Draw(t, "cut"))
 			texts = append(texts, rest[:n])

@@ -135,12 +135,18 @@ func (x *scan) leaf(raw string, in source, path uint64, depth int) {
 	}
 }
 
+// Of a text that is longer only the edges are decoded, each with some letters to
+// spare: an escape and a run of backslashes are shorter.
+const (
+	spare     = 64
+	edgesFrom = 4*pieceKeep + 2*spare
+)
+
 // edges decodes what is kept of either end of a long text, and nothing between.
 // It reports false for a text that is not that long, or that must be read whole:
 // JSON, base64, a constant.
 func edges(raw string) (head, tail string, ok bool) {
-	const spare = 64 // an escape and a run of backslashes are shorter
-	if len(raw) < 4*pieceKeep+2*spare {
+	if len(raw) < edgesFrom {
 		return "", "", false
 	}
 	used := 0
