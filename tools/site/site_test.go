@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"iter"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -38,10 +38,28 @@ func repository(t *testing.T) *Site {
 	return s
 }
 
-var (
-	links   = regexp.MustCompile(`(?:href|src|action)="([^"]*)"`)
-	anchors = regexp.MustCompile(`\sid="([^"]*)"`)
-)
+// attributes are the values of an HTML document's attributes of these names. The
+// registry's pages have some hundred megabytes: regular expressions take a minute
+// for them under the race detector.
+func attributes(page []byte, names ...string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, name := range names {
+			name += `="`
+			for rest := page; ; {
+				at := bytes.Index(rest, []byte(name))
+				if at < 0 {
+					break
+				}
+				value := rest[at+len(name):]
+				end := bytes.IndexByte(value, '"')
+				if at > 0 && (rest[at-1] == ' ' || rest[at-1] == '\n') && end >= 0 && !yield(string(value[:end])) {
+					return
+				}
+				rest = value
+			}
+		}
+	}
+}
 
 // Written files are complete: each is there, below the limit, and no link or
 // anchor leads nowhere.
@@ -75,11 +93,11 @@ func TestWriteTheRepository(t *testing.T) {
 		if len(b) > MaxFile {
 			t.Errorf("/%s has %d bytes", at, len(b))
 		}
-		for _, m := range anchors.FindAllSubmatch(b, -1) {
-			if slices.Contains(ids[at], string(m[1])) {
-				t.Errorf("/%s has the id %q twice", at, m[1])
+		for id := range attributes(b, "id") {
+			if slices.Contains(ids[at], id) {
+				t.Errorf("/%s has the id %q twice", at, id)
 			}
-			ids[at] = append(ids[at], string(m[1]))
+			ids[at] = append(ids[at], id)
 		}
 		if strings.HasSuffix(at, ".json") && !json.Valid(b) {
 			t.Errorf("/%s is no JSON", at)
@@ -100,10 +118,10 @@ func checkLinks(t *testing.T, files map[string][]byte, ids map[string][]string) 
 		if at != "" && !strings.HasSuffix(at, "/") {
 			continue
 		}
-		for _, m := range links.FindAllSubmatch(b, -1) {
-			u, err := url.Parse(string(m[1]))
+		for link := range attributes(b, "href", "src", "action") {
+			u, err := url.Parse(link)
 			if err != nil {
-				t.Errorf("/%s: link %q: %v", at, m[1], err)
+				t.Errorf("/%s: link %q: %v", at, link, err)
 				continue
 			}
 			if u.Host != "" {
