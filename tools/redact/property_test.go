@@ -123,6 +123,19 @@ func checkInvariants(t failer, r *Redactor, in Input, raw string) {
 	}
 }
 
+// The padding of a long text that ends in the beginning of a control sequence does
+// not become a part of that.
+func TestPaddedTextsThatEndInASequenceStay(t *testing.T) {
+	r := newRedactor(t)
+	for _, end := range []string{"\x1b", "\x1b[", "\x1b[3", "\x1b[?", "\x1b]", "\x1b]0;", "\x1b\x1b"} {
+		for _, n := range []int{65, 2001, 8001} {
+			long := strings.Repeat("7", n) + end
+			checkInvariants(t, r, Input{Dialect: "plain"}, long)
+			checkInvariants(t, r, Input{Dialect: "codex"}, `{"type":"error","message":`+quote(long)+"}\n")
+		}
+	}
+}
+
 // formSecrets are secrets that their form gives away, beside the token grammars
 // of the leak scan's table.
 var formSecrets = []func(t *rapid.T) string{

@@ -230,7 +230,8 @@ func (r *run) attributes(s string, from, to int) []edit {
 var mediaTypes = map[string]bool{"text/html": true, "text/css": true, "image/svg+xml": true, "text/markdown": true, "text/plain": true, "application/json": true}
 
 // escapeAt returns the end of the terminal control sequence at i. Of an OSC
-// sequence only the frame counts: its text stays text.
+// sequence only the frame counts: its text stays text. No sequence goes on with a
+// placeholder: that came behind a text which ended in one.
 func escapeAt(s string, i int) int {
 	j := i + 1
 	if j >= len(s) {
@@ -239,6 +240,9 @@ func escapeAt(s string, i int) int {
 	switch s[j] {
 	case '[':
 		for j++; j < len(s) && (isDigit(s[j]) || strings.IndexByte(";:?<=>!\"#$%&'()*+,-./ ", s[j]) >= 0); j++ {
+			if placeholderAt(s, j) > 0 {
+				return j
+			}
 		}
 		if j < len(s) && s[j] >= 0x40 && s[j] < 0x7f {
 			j++
@@ -249,7 +253,7 @@ func escapeAt(s string, i int) int {
 		}
 		return j
 	}
-	if s[j] < utf8.RuneSelf && s[j] != '\n' {
+	if s[j] < utf8.RuneSelf && s[j] != '\n' && placeholderAt(s, j) == 0 {
 		return j + 1
 	}
 	return j
