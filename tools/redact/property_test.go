@@ -123,15 +123,16 @@ func checkInvariants(t failer, r *Redactor, in Input, raw string) {
 	}
 }
 
-// The padding of a long text that ends in the beginning of a control sequence does
-// not become a part of that.
-func TestPaddedTextsThatEndInASequenceStay(t *testing.T) {
+// The padding of a long text that ends in the beginning of a control sequence or a
+// tag does not become a part of that, and takes nothing from it.
+func TestPaddedTextsThatEndInTheMiddleStay(t *testing.T) {
 	r := newRedactor(t)
-	for _, end := range []string{"\x1b", "\x1b[", "\x1b[3", "\x1b[?", "\x1b]", "\x1b]0;", "\x1b\x1b"} {
+	for _, end := range []string{"\x1b", "\x1b[", "\x1b[3", "\x1b[?", "\x1b]", "\x1b]0;", "\x1b\x1b", "<t", "</", "</artifac", "<artifact", "<artifact ", "<ar ", "<tool_call"} {
 		for _, n := range []int{65, 2001, 8001} {
 			long := strings.Repeat("7", n) + end
 			checkInvariants(t, r, Input{Dialect: "plain"}, long)
 			checkInvariants(t, r, Input{Dialect: "codex"}, `{"type":"error","message":`+quote(long)+"}\n")
+			checkInvariants(t, r, Input{Dialect: "codex", Hermetic: true}, `{"type":"item.completed","item":{"type":"agent_message","text":`+quote(long)+"}}\n")
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
@@ -163,13 +164,13 @@ func (r *run) tagAt(s string, i int) (int, func() []edit) {
 		if strings.HasPrefix(s[i:], t) {
 			return i + len(t), nil
 		}
-		if n := len(s) - i; n >= 2 && n < len(t) && strings.HasPrefix(t, s[i:]) {
-			return len(s), nil // a tag that the end of the text cut
+		if end := cutTagAt(s, i, t); end > 0 {
+			return end, nil
 		}
 	}
 	const open = "<artifact"
-	if n := len(s) - i; n >= 2 && n < len(open) && strings.HasPrefix(open, s[i:]) {
-		return len(s), nil
+	if end := cutTagAt(s, i, open); end > 0 {
+		return end, nil
 	}
 	if !strings.HasPrefix(s[i:], open) || i+len(open) < len(s) && s[i+len(open)] != ' ' && s[i+len(open)] != '>' {
 		return 0, nil
@@ -179,6 +180,27 @@ func (r *run) tagAt(s string, i int) (int, func() []edit) {
 		return i + len(open), nil
 	}
 	return close + 1, func() []edit { return r.attributes(s, i+len(open), close) }
+}
+
+// cutTagAt returns the end of a tag that the end of the text cut, before what
+// lengthened the text, or 0.
+func cutTagAt(s string, i int, tag string) int {
+	n := 0
+	for n < len(tag) && i+n < len(s) && s[i+n] == tag[n] {
+		n++
+	}
+	end := i + n
+	if n < 2 || n == len(tag) {
+		return 0
+	}
+	rest := end
+	if rest < len(s) && s[rest] == ' ' {
+		rest++
+	}
+	if end == len(s) || strings.HasPrefix(s[rest:], leak.PadStart) && placeholderAt(s, rest) == len(s) {
+		return end
+	}
+	return 0
 }
 
 // tagEnd returns the place of the bracket that ends a tag; those of
