@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
 
 func TestPruneKeepsATombstone(t *testing.T) {
@@ -70,5 +72,22 @@ func TestListIsNewestFirstAndBounded(t *testing.T) {
 	}
 	if l, err = s.List(5, StatusRunning); err != nil || len(*l.Jobs.Value) != 0 {
 		t.Errorf("a status that none has: %+v %v", l.Jobs.Value, err)
+	}
+}
+
+// Ids are in the order of their runs within a second too.
+func TestNewIDsAreInOrder(t *testing.T) {
+	now := time.Date(2026, 12, 1, 16, 41, 11, 0, time.UTC)
+	s := Open(t.TempDir(), &System{Now: func() time.Time { return now }})
+	last := ""
+	for range 3000 {
+		id, err := s.newID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !contract.ValidRunID(id) || id <= last {
+			t.Fatalf("%s comes behind %s", id, last)
+		}
+		last, now = id, now.Add(999*time.Microsecond)
 	}
 }
