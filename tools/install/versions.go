@@ -110,8 +110,12 @@ func (j *job) explainMissing(ctx context.Context, version string, err error) err
 		return err
 	}
 	around := nearest(versions, version)
+	var npm *npmError
 	if i := slices.Index(around, version); i >= 0 {
 		around = slices.Delete(around, i, i+1)
+		if !errors.As(err, &npm) || npm.code != "ETARGET" {
+			return &NoSuchVersionError{Package: j.npm.Package, Spec: version, Nearest: around} // listed, and gone
+		}
 		return &npmError{
 			what: "something that " + j.npm.Package + " depends on is not in the package registry", code: "ETARGET", reason: ErrNPM,
 			advice: "capture another version; the nearest are " + strings.Join(around, ", "),
