@@ -84,12 +84,17 @@ func measured(s string, i, j int) bool {
 	return isMeasure(s[from:to])
 }
 
-// ordinal knows 27th, 3pm, 5h, 10x.
-func ordinal(w string) bool {
+func leadingDigits(w string) int {
 	n := 0
 	for n < len(w) && isDigit(w[n]) {
 		n++
 	}
+	return n
+}
+
+// ordinal knows 27th, 3pm, 5h, 10x.
+func ordinal(w string) bool {
+	n := leadingDigits(w)
 	if n == 0 || n > 3 {
 		return false
 	}
@@ -102,10 +107,7 @@ func ordinal(w string) bool {
 
 // duration knows 182ms and 4s; the fraction before it is a number of its own.
 func duration(w string) bool {
-	n := 0
-	for n < len(w) && isDigit(w[n]) {
-		n++
-	}
+	n := leadingDigits(w)
 	if n == 0 || n > 9 {
 		return false
 	}
