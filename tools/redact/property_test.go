@@ -137,6 +137,28 @@ func TestPaddedTextsThatEndInTheMiddleStay(t *testing.T) {
 	}
 }
 
+// A line that is no JSON does not become JSON when what is wrong with it is a part
+// of what is replaced.
+func TestNoJSONStaysNone(t *testing.T) {
+	r := newRedactor(t)
+	for _, wrong := range []string{`\F`, `k\F`, `\u00zz`, `kQ\x41`, "k\x01z", "\t", "\x00"} {
+		for _, form := range []string{`{"type":"error","message":"Qzx-%sxQ said"}`, `["zzq %s", "b"]`, `"zzqx%sxqz"`, `{"zzQ%s/home/user/%s/q":1}`} {
+			raw := strings.ReplaceAll(form, "%s", wrong)
+			for _, d := range []string{"codex", "claude", "plain"} {
+				checkInvariants(t, r, Input{Dialect: d, Hermetic: true}, raw+"\n")
+			}
+		}
+	}
+	raw := `{"type":"error","message":"/home/user\F/zz"}`
+	out, _, err := r.Redact(stdout(raw+"\n"), Input{Dialect: "codex", Hermetic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(out.Bytes(transcript.CLIToServer, transcript.Stdout)); json.Valid([]byte(text)) {
+		t.Fatalf("%q became %q", raw, text)
+	}
+}
+
 // formSecrets are secrets that their form gives away, beside the token grammars
 // of the leak scan's table.
 var formSecrets = []func(t *rapid.T) string{

@@ -109,6 +109,9 @@ func (r *run) textLine(s string, rec *transcript.Record) string {
 	deny := rec.Stream == transcript.Stdin || rec.Stream == transcript.Session || r.in.Hermetic && r.scenario.has(s) ||
 		r.d.plain && rec.Stream == transcript.Stdout && !r.in.Hermetic
 	out := r.padded(s, r.settle(s, !deny, 0))
+	if r.becameJSON(s, out) {
+		return out + `\\` // no reader takes for a frame what was none
+	}
 	if whole, ok := completeJSON(out); ok && (out[0] == '{' || out[0] == '[') && r.doc.Parse([]byte(whole)) == nil { // a placeholder made it one
 		r.walk(r.doc.Root(), r.d.set.Root(), walkContext{src: []byte(whole), written: rec.Stream == transcript.Stderr})
 		for _, m := range r.members {
@@ -119,6 +122,12 @@ func (r *run) textLine(s string, rec *transcript.Record) string {
 		out, _ = r.cutLine(out)
 	}
 	return out
+}
+
+// becameJSON says that a line is JSON only because its placeholders took out what
+// was wrong with it, as an escape that JSON does not have.
+func (r *run) becameJSON(s, out string) bool {
+	return out != s && r.doc.Parse([]byte(out)) == nil && r.doc.Parse([]byte(s)) != nil
 }
 
 // cutLine redacts a line that is the beginning of a JSON object or array.
