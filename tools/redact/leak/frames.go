@@ -119,11 +119,12 @@ func (j *joined) place(a, b int) (line, start, end int) {
 	return line, min(start, end), max(start, end)
 }
 
-// frame notes the texts of a line that is a frame.
-func (x *scan) frame(line string, bytes []byte, at int) {
+// frame notes the texts of a line that is a frame, and says whether the line is
+// one that was viewed already, but for placeholders.
+func (x *scan) frame(line string, bytes []byte, at int) (alike bool) {
 	x.at, x.line = x.base+at, -1
-	if x.knownForm(bytes, line, at) {
-		return
+	if known, alike := x.knownForm(bytes, line, at); known {
+		return alike
 	}
 	x.read(line)
 	for i := range x.leaves {
@@ -136,6 +137,7 @@ func (x *scan) frame(line string, bytes []byte, at int) {
 	if len(x.leaves) > 0 {
 		x.learn(bytes)
 	}
+	return false
 }
 
 // read reads the leaves of a line; there are none if it is no frame.

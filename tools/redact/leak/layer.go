@@ -11,7 +11,7 @@ type layer struct {
 	s      string
 	name   string
 	parent *layer // nil: the block, or a joined text
-	at     int    // where src begins in the parent
+	at     int    // where src begins in the parent, or s in the block
 	src    string
 	decode decoder // made s of src; nil: s stands for the whole of src
 	pos    []int32 // per byte of s its place in src, made when a finding asks
@@ -142,8 +142,8 @@ func (x *scan) report(r *rule, l *layer, start, end int) {
 	if root.joined != nil {
 		f.Line, f.Start, f.End = root.joined.place(a, b)
 	} else {
-		f.Line = x.lineAt(a)
-		f.Start, f.End = x.base+a, x.base+b
+		f.Line = x.lineAt(root.at + a)
+		f.Start, f.End = x.base+root.at+a, x.base+root.at+b
 	}
 	key := [3]int{x.s.cat.number(r.id), f.Start, f.End}
 	if !x.seen[key] {

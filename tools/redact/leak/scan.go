@@ -219,8 +219,9 @@ type scan struct {
 	lines int             // line breaks before the block
 	text  string          // the block
 	frames
-	countedTo, counted int // line breaks of the block up to a byte
-	budget             int // bytes that the block may still be decoded to
+	countedTo, counted int    // line breaks of the block up to a byte
+	budget             int    // bytes that the block may still be decoded to
+	spans              []span // of the block, which are viewed
 	room               wrapRoom
 }
 
@@ -238,7 +239,6 @@ func (x *scan) block(b []byte, kept int) {
 	x.text = text
 	x.countedTo, x.counted = 0, 0
 	x.budget = 64*len(text) + 1<<20
-	x.view(&layer{s: text, name: "raw"})
 	x.lineViews(text, b, kept)
 }
 

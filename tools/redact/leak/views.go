@@ -34,24 +34,57 @@ func (x *scan) whole(l *layer, from, to int) {
 	}
 }
 
-// lineViews reads the block line by line: escapes, control sequences, and the
-// frames whose texts may go on in others. Lines before kept were read.
+// lineViews reads the block line by line: the frames whose texts may go on in
+// others, then, of all but lines that are like one before, what stands there, and
+// their escapes and control sequences. Lines before kept were read. Once something
+// was found every line is viewed, so that each of its places is reported.
 func (x *scan) lineViews(text string, b []byte, kept int) {
-	root := &layer{s: text, name: "raw"}
-	odd := escaped(text, x.s.escapes) || strings.IndexByte(text, 0x1b) >= 0
+	x.spans = x.spans[:0]
+	from := 0
 	for start := kept; start < len(text); {
-		end := strings.IndexByte(text[start:], '\n')
-		if end < 0 {
-			end = len(text)
-		} else {
-			end += start
+		end := lineEnd(text, start)
+		if x.frame(text[start:end], b[start:end], start) && len(x.found) == 0 {
+			x.spans = append(x.spans, span{from, start})
+			from = end
 		}
-		if odd {
-			x.whole(root, start, end)
-		}
-		x.frame(text[start:end], b[start:end], start)
 		start = end + 1
 	}
+	x.spans = append(x.spans, span{from, len(text)})
+	x.viewSpans(text, kept)
+	if len(x.spans) > 1 && len(x.found) > 0 {
+		x.spans = append(x.spans[:0], span{0, len(text)})
+		x.viewSpans(text, kept)
+	}
+}
+
+func (x *scan) viewSpans(text string, kept int) {
+	for _, p := range x.spans {
+		if p.to-p.from > 1 { // more than a line break
+			x.view(&layer{s: text[p.from:p.to], name: "raw", at: p.from})
+		}
+	}
+	if !escaped(text, x.s.escapes) && strings.IndexByte(text, 0x1b) < 0 {
+		return
+	}
+	root := &layer{s: text, name: "raw"}
+	for _, p := range x.spans {
+		for start := max(p.from, kept); start < p.to; {
+			end := lineEnd(text[:p.to], start)
+			x.whole(root, start, end)
+			start = end + 1
+		}
+	}
+}
+
+// span is a part of the block between lines that are like one before.
+type span struct{ from, to int }
+
+// lineEnd returns where the line ends in which text[from] stands.
+func lineEnd(text string, from int) int {
+	if n := strings.IndexByte(text[from:], '\n'); n >= 0 {
+		return from + n
+	}
+	return len(text)
 }
 
 // Lengths from which something may be an encoding of a secret.

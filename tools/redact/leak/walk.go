@@ -90,6 +90,12 @@ func (x *scan) blockOf(key string, s string, i int) {
 	for i < len(s) && s[i] == ' ' {
 		i++
 	}
+	x.group ^= x.blockValue(maphash.String(x.seed, key), s, i)
+}
+
+// blockValue returns what the scalar at s[i] adds to the group of a frame, by the
+// hash of its key.
+func (x *scan) blockValue(key uint64, s string, i int) uint64 {
 	end := i
 	if i < len(s) && s[i] == '"' {
 		end = min(stringEnd(s, i+1), len(s))
@@ -98,9 +104,10 @@ func (x *scan) blockOf(key string, s string, i int) {
 			end++
 		}
 	}
-	if end > i && end-i <= 128 {
-		x.group ^= mix(x.seed, maphash.String(x.seed, key), s[i:end]) | 1
+	if end == i || end-i > 128 {
+		return 0
 	}
+	return mix(x.seed, key, s[i:end]) | 1
 }
 
 // leaf notes a string, the strings of JSON in it, and what it is the base64
