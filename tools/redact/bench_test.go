@@ -27,6 +27,7 @@ import (
 // its canonical form. The proof with both adapters comes on top. MB/user-s is
 // user time of this process: other work on the machine does not count.
 func BenchmarkWhole(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the program has it
 	families, r := fromRegistry(b)
 	for _, dialect := range longrun.Dialects {
 		b.Run(dialect, func(b *testing.B) {
