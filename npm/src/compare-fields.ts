@@ -32,7 +32,7 @@ function member(a: Frame, b: Frame, path: string, add: Add): void {
   const of = { event_type: b.shape.event_type, kind: b.label, path };
   const [from, to] = [typesOf(a, path), typesOf(b, path)];
   if (!equal(from, to)) {
-    const severity: Severity | undefined = subset(to, from) ? "info" : subset(from, to) ? "warning" : undefined;
+    const severity: Severity | undefined = subset(to, from) ? (equal(to, ["null"]) ? "warning" : "info") : subset(from, to) ? "warning" : undefined;
     add({ id: "type_changed", severity, ...of, from: from.join("|"), to: to.join("|") });
   }
   const [had, has] = [a.required.has(path), b.required.has(path)];
@@ -57,6 +57,7 @@ function enums(a: Frame, b: Frame, from: string, to: string, add: Add): void {
   const [va, vb] = [a.shape.enums[from] ?? [], b.shape.enums[to] ?? []];
   const [lost, come] = [va.filter((v) => !vb.includes(v)), vb.filter((v) => !va.includes(v))];
   const of = { event_type: b.shape.event_type, kind: b.label, path: to };
+  if (from !== to && vb.length === 0) return; // values are not kept under the new name
   if (lost.length === 0) for (const v of come) add({ id: "enum_added", ...of, to: spell([v]) });
   else add({ id: "enum_changed", severity: come.length === 0 ? "warning" : undefined, ...of, from: spell(lost), to: spell(come) });
 }

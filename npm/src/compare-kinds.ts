@@ -136,7 +136,9 @@ export function unpairedSignals(as: Frame[], bs: Frame[], pairs: Pair[], by: rea
   }
   const renamed = renamedKinds(as, bs, paired);
   for (const a of as) {
-    if (!paired.has(a)) add({ id: "event_removed", event_type: a.shape.event_type, kind: a.label, from: a.label, renamed: renamed.get(a) });
+    // No reader of frames waits for a line that is none.
+    const severity = a.shape.event_type === "non_json" ? "warning" : undefined;
+    if (!paired.has(a)) add({ id: "event_removed", severity, event_type: a.shape.event_type, kind: a.label, from: a.label, renamed: renamed.get(a) });
   }
   for (const b of bs) if (!paired.has(b)) added(as, b, renamed.get(b), by, add);
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -203,9 +205,10 @@ func (d *differ) change(a, b *store.Observed) (*Change, error) {
 		return nil, err
 	}
 	res := compare.Runs(older, newer, d.families.Dialect(b.Extensions.Dialect))
+	lost := replay.Lost(capture.Reading(d.reg, &a.Observation), capture.Reading(d.reg, &b.Observation), replay.Fails(a.Extensions.Violations, b.Extensions.Violations))
 	return &Change{
 		From: a.CLIVersion, To: b.CLIVersion, Signals: res.Signals, Reader: res.Verdict,
-		Verdict:  res.Judge(compare.Evidence{Redaction: b.Redaction.Status, Replay: b.ParserReplay.Status}),
+		Verdict:  res.Judge(compare.Evidence{Redaction: b.Redaction.Status, Replay: b.ParserReplay.Status, Lost: len(lost) > 0}),
 		Evidence: [2]string{a.Path, b.Path},
 	}, nil
 }

@@ -221,7 +221,7 @@ func (c *capturer) conclude(job *cellJob, rec *recorded, raw *transcript.Transcr
 		res.Reasons = append(res.Reasons, f.String())
 	}
 	violations, weak := expectations(job.probe, d)
-	c.verdict(job, d, res)
+	c.verdict(job, d, res, violations)
 	if rec.fault != nil {
 		res.Violations = violations
 		c.synthetic(job, rec, d, res)
@@ -234,9 +234,10 @@ func (c *capturer) conclude(job *cellJob, rec *recorded, raw *transcript.Transcr
 	return nil
 }
 
-func (c *capturer) verdict(job *cellJob, d *Derived, res *CellResult) {
+func (c *capturer) verdict(job *cellJob, d *Derived, res *CellResult, violations []contract.ContractViolation) {
 	j := c.known.judge(c.opts.Registry, job.agent, judged{
-		scope: scopeOf(job.cell), version: job.version.Version.Token, shape: d.Shape, dialect: d.Dialect, replay: d.Comparison.Status, live: c.opts.Live,
+		scope: scopeOf(job.cell), version: job.version.Version.Token, shape: d.Shape, dialect: d.Dialect, replay: d.Comparison.Status,
+		reading: d.Consumer.Golden(), violations: violations, live: c.opts.Live,
 	})
 	res.Known, res.Disputed, res.Verdict, res.Signals, res.Baseline = j.Known, j.Disputed, j.Verdict, j.Signals, j.Baseline
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -34,6 +35,10 @@ type judged struct {
 	dialect *contract.Dialect
 	replay  contract.ReplayStatus
 	live    bool
+	// reading is the consumer's, nil if not known; violations are those of the
+	// probe's expectation.
+	reading    *replay.Golden
+	violations []contract.ContractViolation
 }
 
 // judge says what a capture is, and learns it. A second shape of one version is
@@ -52,15 +57,29 @@ func (k *knowledge) judge(reg *store.Registry, a *contract.Agent, in judged) Jud
 		}
 		return out
 	}
-	result := compare.Result{Verdict: contract.VerdictCompatibleNewShape}
+	result, lost := compare.Result{Verdict: contract.VerdictCompatibleNewShape}, false
 	if base := k.baseline(in.scope, a, in.version); base != nil {
 		if old, err := reg.Shape(base.ProtocolFamily, base.Shape.Signature); err == nil {
 			result = compare.Shapes(old, in.shape, in.dialect)
 			out.Signals, out.Baseline = result.Signals, base.CLIVersion
+			lost = len(replay.Lost(Reading(reg, &base.Observation), in.reading, replay.Fails(base.Extensions.Violations, in.violations))) > 0
 		}
 	}
-	out.Verdict = result.Judge(compare.Evidence{Replay: in.replay, SameTarget: second && in.live})
+	out.Verdict = result.Judge(compare.Evidence{Replay: in.replay, Lost: lost, SameTarget: second && in.live})
 	return out
+}
+
+// Reading is the consumer's reading of an observation as its golden has it; nil
+// where there is none.
+func Reading(reg *store.Registry, o *contract.Observation) *replay.Golden {
+	if o.ParserReplay.Golden == "" {
+		return nil
+	}
+	var g replay.Golden
+	if err := reg.ReadJSON(o.ParserReplay.Golden, &g); err != nil {
+		return nil // validate names it
+	}
+	return &g
 }
 
 // Added judges the observations that one registry has and another lacks, oldest
@@ -100,6 +119,7 @@ func Added(base, head *store.Registry) ([]store.Observed, []Judgement, error) {
 		out = append(out, known.judge(head, a, judged{
 			scope:   knownScope{o.Agent, o.Probe, o.Extensions.Profile, o.Platform},
 			version: o.CLIVersion, shape: shape, dialect: families.Dialect(o.Extensions.Dialect), replay: o.ParserReplay.Status,
+			reading: Reading(head, &o.Observation), violations: o.Extensions.Violations,
 			live: o.Extensions.Provider == contract.ProviderLive,
 		}))
 	}

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -44,6 +46,34 @@ func TestSecondShapeOfAVersion(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A new shape that the consumer reads without a loss against the reference is not
+// compatible when it no longer shows what it showed of the release before: a merge
+// job would call it one that the consumer understands.
+func TestLossOfWhatTheReleaseBeforeGave(t *testing.T) {
+	reg := newRegistry(t)
+	families, err := reg.Families()
+	must(t, err)
+	golden := func(events string) string {
+		return `{"schema_version":1,"adapter":"open-design-parser","dialect":"codex","status":"ok","events":[` + events + `],"reading":{"run_result":"success"}}` + "\n"
+	}
+	text := `{"type":"text_delta","delta":"done"}`
+	before := result("0.1.0", "S", "one")
+	before.Goldens[AdapterOpenDesign] = golden(text)
+	must(t, publish(t.Context(), reg, []*CellResult{before}, retained([]*CellResult{before}), nil))
+	for events, want := range map[string]contract.Verdict{"": contract.VerdictParserIncompatible, text: contract.VerdictCompatibleNewShape} {
+		known, err := loadKnowledge(reg)
+		must(t, err)
+		reading := &replay.Golden{}
+		must(t, json.Unmarshal([]byte(golden(events)), reading))
+		got := known.judge(reg, agent(t, reg, "codex"), judged{
+			scope: scopeOf(before.Cell), version: "0.2.0", shape: stubShape("T"), dialect: families.Dialect("codex"), replay: contract.ReplayCompatible, reading: reading,
+		})
+		if got.Verdict != want || got.Baseline != "0.1.0" {
+			t.Errorf("the consumer shows %q: %s against %s", events, got.Verdict, got.Baseline)
+		}
 	}
 }
 

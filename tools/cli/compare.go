@@ -3,11 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/report"
 )
 
@@ -143,6 +145,10 @@ func (a *app) compareSides(older, newer *side, l *sideLoader) (*comparison, erro
 	c.A, c.B, c.Signals = older.Shape.Signature, newer.Shape.Signature, report.Signals(r.Signals, reads)
 	ignores.Apply(c.Signals, agentOf(newer, older))
 	evidence := compare.Evidence{Replay: newer.Replay, SameTarget: sameTarget(older.observation, newer.observation)}
+	if lost := lost(older, newer); len(lost) > 0 {
+		evidence.Lost = true
+		a.talk("%s: the consumer does not see any more: %s", newer.name, strings.Join(lost, ", "))
+	}
 	c.Verdict = report.Judge(r, c.Signals, evidence)
 	return c, nil
 }
@@ -187,6 +193,20 @@ func (a *app) align(x, y *side) error {
 	}
 	s.Signature, to.Shape = sig, &s
 	return nil
+}
+
+// lost names what the consumer showed of the older run alone. Runs of two probes
+// were asked for different things.
+func lost(older, newer *side) []string {
+	a, b := older.observation, newer.observation
+	if a != nil && b != nil && a.Probe != b.Probe {
+		return nil
+	}
+	fails := older.Replay == contract.ReplayCompatible // a consumer that was wrong may have called a failure a success
+	if a != nil && b != nil {
+		fails = replay.Fails(a.Extensions.Violations, b.Extensions.Violations)
+	}
+	return replay.Lost(older.Golden, newer.Golden, fails)
 }
 
 // sameTarget reports whether two observations are of the same program and

@@ -124,7 +124,7 @@ func (l *sideLoader) shape(s *side, b []byte) error {
 		return err
 	}
 	s.dialect = l.families.Dialect(shape.Extensions.Dialect)
-	s.Side = &report.Side{Side: compare.Side{Shape: shape, Dialect: s.dialect}}
+	s.Side = &report.Side{Side: compare.Side{Shape: shape, Dialect: s.dialect, ShapeOnly: true}}
 	if s.dialect == nil {
 		return nil
 	}
@@ -212,7 +212,7 @@ func (s *side) transcript(in *input, d *contract.Dialect, agent string) error {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
 	if s.stdoutOnly {
-		s.Replay = ""
+		s.Replay, s.Golden = "", nil
 	}
 	return nil
 }

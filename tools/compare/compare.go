@@ -85,6 +85,9 @@ type Evidence struct {
 	// Replay says whether the consumer's parser understands the newer run, ""
 	// for not run.
 	Replay contract.ReplayStatus
+	// Lost says that the consumer's reading lacks what that of the older run had
+	// (replay.Lost): that it understands what is left does not make up for it.
+	Lost bool
 	// SameTarget says that the older shape was observed for the same agent,
 	// version, platform, probe and profile.
 	SameTarget bool
@@ -92,7 +95,8 @@ type Evidence struct {
 
 // Judge gives the verdict of the specification. What the consumer's parser
 // made of the run decides whether a new shape is compatible; if it was not
-// run, the severity of the signals does.
+// run, or shows less than it did of the older one, the severity of the signals
+// does.
 func (r Result) Judge(e Evidence) contract.Verdict {
 	switch {
 	case e.Redaction != "" && e.Redaction != contract.RedactionPassed:
@@ -105,7 +109,7 @@ func (r Result) Judge(e Evidence) contract.Verdict {
 		return contract.VerdictParserIncompatible
 	case e.SameTarget: // one version, two shapes: no release did it
 		return contract.VerdictServerVariant
-	case e.Replay != contract.ReplayCompatible && r.Breaking():
+	case (e.Replay != contract.ReplayCompatible || e.Lost) && r.Breaking():
 		return contract.VerdictParserIncompatible
 	}
 	return contract.VerdictCompatibleNewShape
@@ -117,6 +121,8 @@ type Side struct {
 	// Dialect is the shape's; nil if not known. Two dialects are wrapped in
 	// different ways, and may belong to different parsers.
 	Dialect *contract.Dialect
+	// ShapeOnly says that what came by chance or after the end is not known.
+	ShapeOnly bool
 	// Optional are the kinds of frames that came by chance.
 	Optional []contract.FrameShape
 	// AfterTerminal are the kinds that followed the last terminal frame.
@@ -145,7 +151,10 @@ func Runs(a, b Side, d *contract.Dialect) Result {
 		c.lateA, c.lateB = c.list(a.AfterTerminal), c.list(b.AfterTerminal)
 		c.shapes(a, b)
 	}
-	c.optional(a.Optional, b.Optional)
+	if !b.ShapeOnly {
+		c.optional(a.Optional, b.Optional)
+		c.late(a, b)
+	}
 	if a.ExitCode != nil && b.ExitCode != nil && *a.ExitCode != *b.ExitCode {
 		c.add(Signal{ID: ExitCodeChanged, From: fmt.Sprint(*a.ExitCode), To: fmt.Sprint(*b.ExitCode)})
 	}

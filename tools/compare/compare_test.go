@@ -184,6 +184,8 @@ func TestJudge(t *testing.T) {
 		{"addition that the parser fails on", added, compare.Evidence{Replay: contract.ReplayIncompatible}, contract.VerdictParserIncompatible},
 		{"loss, not replayed", removed, compare.Evidence{}, contract.VerdictParserIncompatible},
 		{"loss that the parser can do without", removed, compare.Evidence{Replay: contract.ReplayCompatible}, contract.VerdictCompatibleNewShape},
+		{"loss that the parser shows", removed, compare.Evidence{Replay: contract.ReplayCompatible, Lost: true}, contract.VerdictParserIncompatible},
+		{"nothing that a reader could have lost", added, compare.Evidence{Replay: contract.ReplayCompatible, Lost: true}, contract.VerdictCompatibleNewShape},
 		{"one version, two shapes", added, compare.Evidence{Replay: contract.ReplayCompatible, SameTarget: true}, contract.VerdictServerVariant},
 	}
 	for _, tt := range tests {
@@ -205,6 +207,66 @@ func TestOptionalAndTexts(t *testing.T) {
 	}
 	if r.Verdict != contract.VerdictSameShape {
 		t.Errorf("verdict %s", r.Verdict)
+	}
+}
+
+// A line that is no frame, such as a log line that strayed to stdout, is nothing
+// that a reader of frames waits for.
+func TestStrayLineGone(t *testing.T) {
+	d := dialect(t, "codex")
+	stray := side(t, child("database migrated\n"+codexTool, 0), d)
+	r := compare.Runs(stray, side(t, child(codexTool, 0), d), d)
+	if got := names(r); !slices.Equal(got, []string{"event_removed:non_json"}) || r.Signals[0].Severity != compare.Warning || r.Verdict != contract.VerdictCompatibleNewShape {
+		t.Errorf("%s, signals %q", r.Verdict, got)
+	}
+}
+
+// A member that has another name now: that its values are not kept under that
+// name does not make them gone.
+func TestRenamedMemberWithValues(t *testing.T) {
+	d := dialect(t, "claude")
+	result := `{"type":"result","subtype":"success","is_error":false,"result":"x"}` + "\n"
+	r := compare.Runs(side(t, child(result, 0), d), side(t, child(strings.Replace(result, "is_error", "isError", 1), 0), d), d)
+	if got := names(r); !slices.Equal(got, []string{"field_renamed:is_error<->isError"}) {
+		t.Errorf("signals %q", got)
+	}
+}
+
+// Of a text or nothing only nothing is left: more than a type the less.
+func TestOnlyNullIsLeft(t *testing.T) {
+	d := dialect(t, "codex")
+	with := func(values ...string) compare.Side {
+		var b strings.Builder
+		for _, v := range values {
+			b.WriteString(strings.Replace(codexMessage, `"text"`, `"note":`+v+`,"text"`, 1))
+		}
+		return side(t, child(strings.Replace(codexTool, codexMessage, b.String(), 1), 0), d)
+	}
+	both := with(`"a"`, `null`)
+	for value, want := range map[string]compare.Severity{`null`: compare.Warning, `"a"`: compare.Info} {
+		r := compare.Runs(both, with(value, value), d)
+		if len(r.Signals) != 1 || r.Signals[0].ID != compare.TypeChanged || r.Signals[0].Severity != want {
+			t.Errorf("%s alone: %q %+v", value, names(r), r.Signals)
+		}
+	}
+}
+
+// What came after the end of a turn is no part of the shape. Where it does not
+// come at all any more, it is named all the same; of a shape alone nobody knows.
+func TestLateKindGone(t *testing.T) {
+	d := dialect(t, "claude")
+	result := `{"type":"result","subtype":"success","is_error":false,"result":"x"}` + "\n"
+	late := `{"type":"system","subtype":"status","status":"x"}` + "\n"
+	with, without := side(t, child(result+late, 0), d), side(t, child(result, 0), d)
+	if len(with.AfterTerminal) == 0 {
+		t.Fatal("nothing came late")
+	}
+	if got := names(compare.Runs(with, without, d)); !slices.Equal(got, []string{"optional_kind_gone:system"}) {
+		t.Errorf("signals %q", got)
+	}
+	without.ShapeOnly = true
+	if got := names(compare.Runs(with, without, d)); len(got) != 0 {
+		t.Errorf("against a shape alone: signals %q", got)
 	}
 }
 

@@ -44,6 +44,8 @@ func (c *comparison) member(a, b *frame, p string) {
 	if !slices.Equal(from, to) {
 		s := Signal{ID: TypeChanged, EventType: b.EventType, Kinds: c.kinds(b), Path: p, From: strings.Join(from, "|"), To: strings.Join(to, "|")}
 		switch {
+		case slices.Equal(to, []string{"null"}) && subset(to, from):
+			s.Severity = Warning // what it carried is gone from every frame
 		case subset(to, from):
 			s.Severity = Info
 		case subset(from, to):
@@ -77,6 +79,7 @@ func (c *comparison) enums(a, b *frame, from, to string) {
 	va, vb := a.Enums[from], b.Enums[to]
 	lost, new := missing(va, vb), missing(vb, va)
 	switch {
+	case from != to && len(vb) == 0: // values are not kept under the new name: none is known to be gone
 	case len(lost) == 0:
 		for _, v := range new {
 			c.add(Signal{ID: EnumAdded, EventType: b.EventType, Kinds: c.kinds(b), Path: to, To: spell([]contract.Literal{v})})

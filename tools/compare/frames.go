@@ -212,6 +212,20 @@ func common(a, b map[string]bool) float64 {
 	return 1
 }
 
+// late reports kinds that came after the end of the turn and do not come at all
+// any more. Frames of two dialects have no kinds in common.
+func (c *comparison) late(a, b Side) {
+	if a.Dialect != nil && b.Dialect != nil && a.Dialect.ID != b.Dialect.ID {
+		return
+	}
+	have := slices.Concat(c.list(b.Shape.FrameShapes), c.list(b.AfterTerminal), c.list(b.Optional))
+	for _, f := range c.list(a.AfterTerminal) {
+		if !slices.ContainsFunc(have, f.sameKind) && !slices.ContainsFunc(c.list(a.Shape.FrameShapes), f.sameKind) {
+			c.add(Signal{ID: OptionalKindGone, EventType: f.EventType, Kinds: c.kinds(f), From: f.label(c.dialect)})
+		}
+	}
+}
+
 // optional reports kinds that came by chance and did not this time.
 func (c *comparison) optional(as, bs []contract.FrameShape) {
 	had, have := c.list(as), c.list(bs)

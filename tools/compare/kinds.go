@@ -27,7 +27,7 @@ func (c *comparison) unpaired(as, bs []*frame, pairs []pair) {
 		case slices.ContainsFunc(c.lateB, a.sameKind):
 			c.terminalMoved(a, bs)
 		default:
-			c.add(Signal{ID: EventRemoved, EventType: a.EventType, Kinds: c.kinds(a), From: a.label(c.dialect), Renamed: renamed[a]})
+			c.add(Signal{ID: EventRemoved, Severity: removed(a), EventType: a.EventType, Kinds: c.kinds(a), From: a.label(c.dialect), Renamed: renamed[a]})
 		}
 	}
 	for _, b := range bs {
@@ -40,6 +40,19 @@ func (c *comparison) unpaired(as, bs []*frame, pairs []pair) {
 		}
 	}
 }
+
+// removed is how severe it is that a kind is gone: no reader of frames waits for
+// a line that is none, such as a log line that strayed to stdout.
+func removed(a *frame) Severity {
+	if a.EventType == eventNonJSON {
+		return Warning
+	}
+	return ""
+}
+
+// eventNonJSON is the event type that a shape gives to a line on a JSON stream
+// that is no frame.
+const eventNonJSON = "non_json"
 
 // terminalMoved reports that a frame passed the end of the run. In a two-way run
 // that is the answer which ends the turn, and no kind of frame is always terminal:

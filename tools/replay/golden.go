@@ -45,10 +45,9 @@ func (r *Reading) Summary() Summary {
 	}
 }
 
-// GoldenBytes returns the golden of a reading of a sanitized transcript. The
-// same reading always gives the same bytes.
-func GoldenBytes(r *Reading) ([]byte, error) {
-	g := Golden{
+// Golden returns the document of the reading.
+func (r *Reading) Golden() *Golden {
+	g := &Golden{
 		SchemaVersion: contract.SchemaVersion, Adapter: r.Adapter, Agent: r.Agent, Dialect: r.Dialect, Status: r.Status,
 		Events:  r.Events,
 		Reading: r.Summary(),
@@ -56,7 +55,13 @@ func GoldenBytes(r *Reading) ([]byte, error) {
 	if g.Events == nil {
 		g.Events = []event.Event{}
 	}
-	b, err := contract.Encode(g)
+	return g
+}
+
+// GoldenBytes returns the golden of a reading of a sanitized transcript. The
+// same reading always gives the same bytes.
+func GoldenBytes(r *Reading) ([]byte, error) {
+	b, err := contract.Encode(r.Golden())
 	if err != nil {
 		return nil, fmt.Errorf("encoding a golden of adapter %q: %w", r.Adapter, err)
 	}

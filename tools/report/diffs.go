@@ -10,6 +10,7 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -242,6 +243,7 @@ func (b *builder) report(c *change, ignores *Ignores) (*contract.DriftReport, er
 	}
 	signals := Signals(r.Signals, reads)
 	ignores.Apply(signals, c.newer.Agent)
+	lost := replay.Lost(older.Golden, newer.Golden, replay.Fails(c.older.Extensions.Violations, c.newer.Extensions.Violations))
 	slices.SortFunc(c.cells, func(x, y contract.DriftCell) int {
 		return cmp.Or(cmp.Compare(x.Platform, y.Platform), cmp.Compare(x.Probe, y.Probe), cmp.Compare(x.Profile, y.Profile), cmp.Compare(x.NewerObservation, y.NewerObservation))
 	})
@@ -249,7 +251,7 @@ func (b *builder) report(c *change, ignores *Ignores) (*contract.DriftReport, er
 		SchemaVersion: contract.SchemaVersion, Agent: c.newer.Agent, CLIVersion: c.newer.CLIVersion, ProtocolFamily: c.newer.ProtocolFamily,
 		Older: contract.DriftSide{Signature: b.signature(c.older), Dialect: c.older.Extensions.Dialect},
 		Newer: contract.DriftSide{Signature: b.signature(c.newer), Dialect: c.newer.Extensions.Dialect},
-		Cells: c.cells, Verdict: Judge(r, signals, compare.Evidence{Replay: newer.Replay}), Signals: signals,
+		Cells: c.cells, Verdict: Judge(r, signals, compare.Evidence{Replay: newer.Replay, Lost: len(lost) > 0}), Signals: signals,
 	}, nil
 }
 

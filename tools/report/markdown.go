@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -82,7 +83,7 @@ func Who(s contract.DriftSignal) string {
 			contract.EffectNeverReads: "never reads it", contract.EffectNew: "does not know it", contract.EffectNotMeasured: "not measured",
 		}[r.Effect]
 		if r.Effect == contract.EffectReads {
-			words = "reads " + strings.Join(r.Paths[:min(len(r.Paths), maxPaths)], ", ")
+			words = "reads " + cmp.Or(strings.Join(r.Paths[:min(len(r.Paths), maxPaths)], ", "), "it")
 			if n := len(r.Paths) - maxPaths; n > 0 {
 				words += fmt.Sprintf(" and %d more", n)
 			}

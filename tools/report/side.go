@@ -27,6 +27,8 @@ type Side struct {
 	// Replay says whether the consumer's parser understands the run, "" when
 	// it was not replayed.
 	Replay contract.ReplayStatus
+	// Golden is the consumer's reading, nil when the run was not replayed.
+	Golden *replay.Golden
 }
 
 // Transcript makes a side of a run. Of one that is not sanitized the error
@@ -38,7 +40,7 @@ func Transcript(t *transcript.Transcript, d *contract.Dialect, agent string, san
 	if sanitized {
 		var derived *capture.Derived
 		if derived, err = capture.Read(t, d, agent); err == nil {
-			out.Shape, notes, out.Replay = derived.Shape, derived.Notes, derived.Comparison.Status
+			out.Shape, notes, out.Replay, out.Golden = derived.Shape, derived.Notes, derived.Comparison.Status, derived.Consumer.Golden()
 			out.Texts, err = compare.ErrorTexts(t, d)
 		}
 	} else {
