@@ -27,6 +27,12 @@ const (
 	shortestLine = 32
 )
 
+// expect makes room for so many records, within reason.
+func (b *blocks) expect(records int) {
+	b.guessed = true
+	b.block = make([]Record, 0, min(records, b.size/shortestLine+1))
+}
+
 // add adds a record that took that many bytes of the input.
 func (b *blocks) add(r Record, bytes int) {
 	if len(b.block) == cap(b.block) {

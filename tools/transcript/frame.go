@@ -15,11 +15,15 @@ import (
 func FrameProblem(text []byte) string {
 	d := docs.Get().(*rawjson.Doc)
 	defer docs.Put(d)
-	err := d.Parse(text)
-	v := d.Root()
-	switch {
-	case err != nil:
+	if err := d.Parse(text); err != nil {
 		return "frame is " + err.Error()
+	}
+	return frameProblem(d.Root(), text)
+}
+
+// frameProblem is FrameProblem of a text that was parsed.
+func frameProblem(v rawjson.Value, text []byte) string {
+	switch {
 	case v.Kind() != rawjson.Object:
 		return "frame is not a JSON object"
 	case len(v.Raw()) != len(text):

@@ -36,11 +36,9 @@ func ReadSanitized(r io.Reader) (*Transcript, error) {
 		room = min(room, size+1)
 	}
 	in := bufio.NewReaderSize(r, room)
-	var p recordReader
-	records := blocks{size: size}
+	s := sanitized{p: recordReader{left: size}, records: blocks{size: size}}
 	var long []byte // a line that does not fit into the buffer
-	var last time.Duration
-	for n := 1; ; n++ {
+	for {
 		line, err := in.ReadSlice('\n')
 		for long = long[:0]; errors.Is(err, bufio.ErrBufferFull); line, err = in.ReadSlice('\n') {
 			long = append(long, line...)
@@ -50,47 +48,100 @@ func ReadSanitized(r io.Reader) (*Transcript, error) {
 			line = long
 		}
 		if errors.Is(err, io.EOF) {
-			if len(line) > 0 {
-				return nil, &LineError{n, "no line break at the end: the file was cut"}
-			}
-			return &Transcript{Records: records.join()}, nil
+			return s.end(line)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading transcript: %w", err)
 		}
-		rec, what := p.record(bytes.TrimSuffix(line, []byte("\n")))
-		if what == "" && rec.At < last {
-			what = "at_ms goes back"
+		if err := s.line(line); err != nil {
+			return nil, err
 		}
-		if what != "" {
-			return nil, &LineError{n, what}
-		}
-		last = rec.At
-		records.add(rec, len(line))
 	}
+}
+
+// ReadCanonical is ReadSanitized of a text that is at hand, and reports whether
+// WriteSanitized would write just that text.
+func ReadCanonical(text []byte) (t *Transcript, canonical bool, err error) {
+	s := sanitized{p: recordReader{left: len(text)}, records: blocks{size: len(text)}}
+	s.records.expect(bytes.Count(text, []byte("\n")))
+	for rest := text; ; {
+		end := bytes.IndexByte(rest, '\n') + 1
+		if end == 0 {
+			if t, err = s.end(rest); err != nil {
+				return nil, false, err
+			}
+			return t, t.isWritten(text), nil
+		}
+		if err := s.line(rest[:end]); err != nil {
+			return nil, false, err
+		}
+		rest = rest[end:]
+	}
+}
+
+// sanitized is a sanitized transcript that is being read.
+type sanitized struct {
+	p       recordReader
+	records blocks
+	last    time.Duration
+}
+
+// line takes the next line, with its line break.
+func (s *sanitized) line(line []byte) error {
+	rec, what := s.p.record(line[:len(line)-1])
+	if what == "" && rec.At < s.last {
+		what = "at_ms goes back"
+	}
+	if what != "" {
+		return &LineError{s.records.n + 1, what}
+	}
+	s.last = rec.At
+	s.records.add(rec, len(line))
+	s.p.left -= len(line)
+	return nil
+}
+
+// end returns what was read. Nothing may be left behind the last line.
+func (s *sanitized) end(left []byte) (*Transcript, error) {
+	if len(left) > 0 {
+		return nil, &LineError{s.records.n + 1, "no line break at the end: the file was cut"}
+	}
+	return &Transcript{Records: s.records.join()}, nil
 }
 
 // recordReader reads the records of one transcript.
 type recordReader struct {
-	doc  rawjson.Doc
-	room []byte // for the bytes of records, which share it
+	doc   rawjson.Doc
+	frame rawjson.Value // of the record that is being read, if it has one
+	room  []byte        // for the bytes of records, which share it
+	left  int           // bytes of the input that were not read, if that is known
 }
 
 // roomBytes is how much room records share: a million short lines are not a
 // million allocations.
 const roomBytes = 64 << 10
 
+// roomFor returns room for so many bytes, at the end of that which records share.
+func (p *recordReader) roomFor(need int) []byte {
+	if need > roomBytes/8 {
+		return make([]byte, 0, need)
+	}
+	if need > cap(p.room)-len(p.room) {
+		size := min(2*cap(p.room), roomBytes)
+		if p.left > 0 { // as much as there can be
+			size = min(p.left, roomBytes)
+		}
+		p.room = make([]byte, 0, max(need, size, 1<<10))
+	}
+	start := len(p.room)
+	p.room = p.room[:start+need]
+	return p.room[start : start : start+need]
+}
+
 // keep returns a copy of the decoded string that nothing will overwrite.
 func (p *recordReader) keep(v rawjson.Value) []byte {
 	from, to := v.Range() // decoding never makes a text longer
-	if need := to - from; need > roomBytes/8 {
-		return slices.Clip(v.AppendStr(make([]byte, 0, need)))
-	} else if need > cap(p.room)-len(p.room) {
-		p.room = make([]byte, 0, max(need, min(2*cap(p.room), roomBytes), 4<<10))
-	}
-	start := len(p.room)
-	p.room = v.AppendStr(p.room)
-	return slices.Clip(p.room[start:])
+	return slices.Clip(v.AppendStr(p.roomFor(to - from)))
 }
 
 // record returns the record of one line, or what is wrong with it.
@@ -102,6 +153,7 @@ func (p *recordReader) record(line []byte) (rec Record, what string) {
 	if v.Kind() != rawjson.Object {
 		return rec, "not a JSON object"
 	}
+	p.frame = rawjson.Value{}
 	var seen keySet
 	for m := range v.Children() {
 		key := recordKey(m)
@@ -115,7 +167,7 @@ func (p *recordReader) record(line []byte) (rec Record, what string) {
 	if !seen.add("at_ms") {
 		return rec, "at_ms is missing"
 	}
-	return rec, rec.check()
+	return rec, rec.check(p.frame)
 }
 
 // recordKeys are the keys of a record, in the canonical order.
@@ -173,8 +225,8 @@ func (r *Record) set(p *recordReader, key string, v rawjson.Value) string {
 		r.DataRef = word(v, key, &what)
 	case "frame":
 		raw := v.Raw()
-		line := append(append(make([]byte, 0, len(raw)+1), raw...), '\n')
-		r.Frame = line[:len(raw)]
+		line := append(append(p.roomFor(len(raw)+1), raw...), '\n')
+		r.Frame, p.frame = line[:len(raw)], v
 	case "exit_code":
 		return r.setExitCode(v)
 	case "signal":

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -245,8 +247,15 @@ func drawRecord(t *rapid.T) Record {
 // checkStable reads a transcript, writes it, and does so again.
 func checkStable(t interface{ Error(...any) }, input []byte) {
 	tr, err := ReadSanitized(bytes.NewReader(input))
+	atHand, canonical, err2 := ReadCanonical(input)
+	if fmt.Sprint(err) != fmt.Sprint(err2) || err == nil && !equalRecords(tr, atHand) {
+		t.Error("ReadCanonical reads another transcript than ReadSanitized:", err, err2)
+	}
 	if err != nil {
 		return
+	}
+	if same, err := tr.IsSanitized(input); err != nil || same != canonical {
+		t.Error("ReadCanonical does not say what IsSanitized says:", same, err)
 	}
 	var first, second bytes.Buffer
 	if err := tr.WriteSanitized(&first); err != nil {
@@ -267,6 +276,12 @@ func checkStable(t interface{ Error(...any) }, input []byte) {
 	if err := again.WriteSanitized(&second); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("the canonical form is not stable:", err)
 	}
+}
+
+func equalRecords(a, b *Transcript) bool {
+	return slices.EqualFunc(a.Records, b.Records, func(x, y Record) bool {
+		return cmp.Equal(x, y) && bytes.Equal(x.Line(), y.Line())
+	})
 }
 
 func FuzzReadSanitized(f *testing.F) {

@@ -42,6 +42,20 @@ func (t *Transcript) IsSanitized(text []byte) (bool, error) {
 	return left.same && len(left.text) == 0, err
 }
 
+// isWritten is IsSanitized of a transcript whose records hold no problem.
+func (t *Transcript) isWritten(text []byte) bool {
+	var line []byte
+	for i := range t.Records {
+		line = t.Records[i].appendJSON(line[:0], i)
+		rest, is := bytes.CutPrefix(text, line)
+		if !is {
+			return false
+		}
+		text = rest
+	}
+	return len(text) == 0
+}
+
 // remainder is what of a text was not written, as long as the same was.
 type remainder struct {
 	text []byte
@@ -58,7 +72,7 @@ func (t *Transcript) writeSanitized(out io.Writer) error {
 	var line []byte
 	for i := range t.Records {
 		r := &t.Records[i]
-		if problem := r.check(); problem != "" {
+		if problem := r.check(rawjson.Value{}); problem != "" {
 			return fmt.Errorf("writing transcript: record %d: %s", i+1, problem)
 		}
 		line = r.appendJSON(line[:0], i)
@@ -140,8 +154,8 @@ func canonicalWords(words []string) []string {
 }
 
 // check says what keeps the record from being a valid sanitized record, or "".
-// It never quotes a record's bytes.
-func (r *Record) check() string {
+// It never quotes a record's bytes. frame is the record's, if it was parsed before.
+func (r *Record) check(frame rawjson.Value) string {
 	for _, d := range r.Deviations {
 		if !isWord(d) {
 			return "a deviation is not a lower-case word"
@@ -174,6 +188,8 @@ func (r *Record) check() string {
 		return "data is not UTF-8"
 	case r.DataRef != "" && !isWord(r.DataRef):
 		return "data_ref is not a lower-case word"
+	case frame.Exists():
+		return frameProblem(frame, r.Frame)
 	case r.Frame != nil:
 		return FrameProblem(r.Frame)
 	}
