@@ -110,10 +110,11 @@ func sameParser(r opendesign.Runtime, parser string) bool {
 
 func steps(t *transcript.Transcript) []run.Step {
 	var out []run.Step
+	var client clientFrames
 	for i := range t.Records {
 		rec := &t.Records[i]
 		switch {
-		case cancels(rec):
+		case client.cancels(rec):
 			out = append(out, run.Step{Kind: run.Cancel})
 		case rec.Dir == transcript.CLIToServer && rec.Stream == transcript.Stdout:
 			out = append(out, run.Step{Kind: run.Stdout, Data: rec.Line()})

@@ -24,12 +24,13 @@ func (r *Reading) readSession(in Input) {
 		session, r.consumerID = rpc.NewACP(opts), rpc.ToolID
 	}
 	var lines rpc.Lines
+	var client clientFrames
 	n := 0
 	r.emitted(reference.Untold, session.Start())
 	for i := range in.Transcript.Records {
 		rec := &in.Transcript.Records[i]
 		switch {
-		case cancels(rec):
+		case client.cancels(rec):
 			r.emitted(reference.Untold, session.Abort())
 		case rec.Dir == transcript.CLIToServer && rec.Stream == transcript.Stdout:
 			for _, m := range lines.Feed(rec.Line()) {
@@ -69,25 +70,25 @@ func (r *Reading) emitted(line int, actions []rpc.Action) {
 	}
 }
 
+// clientFrames reads the frames that the client wrote.
+type clientFrames struct{ doc rawjson.Doc }
+
 // cancels reports whether the client asked the agent to stop.
-func cancels(rec *transcript.Record) bool {
+func (c *clientFrames) cancels(rec *transcript.Record) bool {
 	if rec.Cancels() {
 		return true
 	}
-	v := clientFrame(rec)
+	v := c.frame(rec)
 	return v.Get("method").IsStr("session/cancel") || v.Get("type").IsStr("abort")
 }
 
-// clientFrame returns a frame that the client wrote, or the zero Value.
-func clientFrame(rec *transcript.Record) rawjson.Value {
-	if rec.Dir != transcript.ServerToCLI || rec.Stream != transcript.Stdin {
+// frame returns a frame that the client wrote, until the next one is read, or the
+// zero Value.
+func (c *clientFrames) frame(rec *transcript.Record) rawjson.Value {
+	if rec.Dir != transcript.ServerToCLI || rec.Stream != transcript.Stdin || c.doc.Parse(rec.Line()) != nil {
 		return rawjson.Value{}
 	}
-	v, err := rawjson.Parse(rec.Line())
-	if err != nil {
-		return rawjson.Value{}
-	}
-	return v
+	return c.doc.Root()
 }
 
 // sessionOptions reads from the client's frames what it was told: the model,
@@ -97,8 +98,9 @@ func sessionOptions(in Input) rpc.Options {
 	if in.Agent == "amr" {
 		opts.ModelUnavailableCode = "AMR_MODEL_UNAVAILABLE"
 	}
+	var client clientFrames
 	for i := range in.Transcript.Records {
-		v := clientFrame(&in.Transcript.Records[i])
+		v := client.frame(&in.Transcript.Records[i])
 		params := v.Get("params")
 		switch v.Get("method").Str() {
 		case rpc.StageSetModel:

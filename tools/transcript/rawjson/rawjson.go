@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"unsafe"
 )
 
 // Kind is the type of a JSON value.
@@ -91,6 +92,11 @@ func (d *Doc) Parse(src []byte) error {
 		return p.fail("end of text")
 	}
 	return nil
+}
+
+// ParseText is Parse of a text that is not copied either.
+func (d *Doc) ParseText(text string) error {
+	return d.Parse(unsafe.Slice(unsafe.StringData(text), len(text))) // nobody writes to it
 }
 
 // Root returns the top value. It is only valid after a Parse without error.

@@ -50,6 +50,7 @@ type ACP struct {
 	stderr     string
 	over       bool
 	outcome    Outcome
+	doc        rawjson.Doc // of the message that came last
 }
 
 // NewACP returns the session with an ACP agent.
@@ -100,10 +101,10 @@ func (s *ACP) Message(text string) []Action {
 	if s.over {
 		return nil
 	}
-	v, err := rawjson.Parse([]byte(text))
-	if err != nil {
+	if s.doc.ParseText(text) != nil {
 		return nil
 	}
+	v := s.doc.Root()
 	s.stage = StageResponse
 	var out actions
 	method, update := v.Get("method"), v.At("params", "update")

@@ -21,6 +21,7 @@ const (
 type Lines struct {
 	partial []byte
 	joined  []string // lines that may be the beginning of one value
+	doc     rawjson.Doc
 }
 
 // Feed returns the messages that the chunk completes, as their text: a line,
@@ -45,17 +46,14 @@ func (l *Lines) Flush() []string {
 	if len(l.joined) == 0 {
 		return messages
 	}
-	if whole := strings.Join(l.joined, "\n"); valid(whole) {
+	if whole := strings.Join(l.joined, "\n"); l.valid(whole) {
 		l.joined = nil
 		return append(messages, whole)
 	}
 	return l.giveUp(messages)
 }
 
-func valid(text string) bool {
-	_, err := rawjson.Parse([]byte(text))
-	return err == nil
-}
+func (l *Lines) valid(text string) bool { return l.doc.ParseText(text) == nil }
 
 func (l *Lines) line(messages []string, line string) []string {
 	if line == "" {
@@ -64,7 +62,7 @@ func (l *Lines) line(messages []string, line string) []string {
 	if len(l.joined) > 0 {
 		whole := strings.Join(l.joined, "\n") + "\n" + line
 		switch {
-		case valid(whole):
+		case l.valid(whole):
 			l.joined = nil
 			return append(messages, whole)
 		case unfinished(whole) && rawjson.UTF16Len(whole) <= maxJoinedUnits && len(l.joined) < maxJoinedLines:
@@ -74,7 +72,7 @@ func (l *Lines) line(messages []string, line string) []string {
 		messages = l.giveUp(messages)
 	}
 	switch {
-	case valid(line):
+	case l.valid(line):
 		return append(messages, line)
 	case (line[0] == '{' || line[0] == '[') && unfinished(line):
 		l.joined = []string{line}
@@ -85,7 +83,7 @@ func (l *Lines) line(messages []string, line string) []string {
 // giveUp treats every joined line as one of its own.
 func (l *Lines) giveUp(messages []string) []string {
 	for _, line := range l.joined {
-		if valid(line) {
+		if l.valid(line) {
 			messages = append(messages, line)
 		}
 	}

@@ -22,6 +22,7 @@ type pi struct {
 	streaming bool
 	over      bool // nothing the agent says counts any more
 	outcome   Outcome
+	doc       rawjson.Doc // of the message that came last
 }
 
 // NewPi returns the session with a Pi agent.
@@ -64,8 +65,11 @@ func (p *pi) prompt(out *actions) {
 }
 
 func (p *pi) Message(text string) []Action {
-	v, err := rawjson.Parse([]byte(text))
-	if err != nil || v.Kind() != rawjson.Object || p.over {
+	if p.over || p.doc.ParseText(text) != nil {
+		return nil
+	}
+	v := p.doc.Root()
+	if v.Kind() != rawjson.Object {
 		return nil
 	}
 	var out actions

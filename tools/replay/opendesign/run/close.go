@@ -58,8 +58,8 @@ func (r *Run) Close(end Ending) Outcome {
 
 // drain handles what the streams still held when they closed.
 func (r *Run) drain() {
-	if r.errs.end() {
-		r.stderr(r.errs.last)
+	if text := r.errs.end(); len(text) > 0 {
+		r.stderr(string(text))
 	}
 	r.showStderr(r.shown.flush())
 	r.out.end()
@@ -93,7 +93,7 @@ func (r *Run) decided(end Ending) (status string, code *int, decided bool) {
 		return c
 	}
 	clean := end.Code != nil && *end.Code == 0
-	printed := r.errs.text() + "\n" + r.out.text()
+	printed := func() string { return r.errs.text() + "\n" + r.out.text() }
 	switch {
 	case r.session != nil && r.session.fatal:
 		r.reason = "fatal_rpc_error"
@@ -109,7 +109,7 @@ func (r *Run) decided(end Ending) (status string, code *int, decided bool) {
 		return opendesign.Failed, orOne(end.Code), true
 	case r.cancelled:
 		return "", nil, false
-	case !clean && service.AuthMissing(r.cfg.Agent, printed):
+	case !clean && service.AuthMissing(r.cfg.Agent, printed()):
 		r.fail(service.AuthRequired, service.AuthGuidance(r.cfg.Agent), yes)
 		return opendesign.Failed, orOne(end.Code), true
 	case !clean:
@@ -118,12 +118,12 @@ func (r *Run) decided(end Ending) (status string, code *int, decided bool) {
 		r.reason = "empty_output"
 		r.fail(service.ExecutionFailed, emptyOutput, yes)
 		return opendesign.Failed, end.Code, true
-	case !r.tracked && r.out.seen && service.AuthMissing(r.cfg.Agent, printed):
+	case !r.tracked && r.out.seen && service.AuthMissing(r.cfg.Agent, printed()):
 		r.fail(service.AuthRequired, service.AuthGuidance(r.cfg.Agent), yes)
 		return opendesign.Failed, end.Code, true
 	case !r.tracked && !r.out.seen:
 		r.reason = "empty_output"
-		r.silent(printed)
+		r.silent(printed())
 		return opendesign.Failed, end.Code, true
 	}
 	return "", nil, false

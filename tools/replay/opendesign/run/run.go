@@ -10,7 +10,9 @@
 package run
 
 import (
+	"bytes"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/classify"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/event"
@@ -159,7 +161,7 @@ func New(cfg Config) (*Run, error) {
 // Stdout takes a chunk of stdout. OpenDesign reads the tail of stdout when an
 // error event comes, and by then the tail holds the rest of the chunk too.
 func (r *Run) Stdout(chunk []byte) {
-	if r.aborted || !r.out.add(chunk) {
+	if r.aborted || len(r.out.add(chunk)) == 0 {
 		return
 	}
 	if r.cfg.Agent == "antigravity" {
@@ -178,8 +180,8 @@ func (r *Run) Stderr(chunk []byte) {
 	if r.aborted {
 		return
 	}
-	if r.errs.add(chunk) {
-		r.stderr(r.errs.last)
+	if text := r.errs.add(chunk); len(text) > 0 {
+		r.stderr(string(text))
 	}
 }
 
@@ -303,40 +305,54 @@ type tail struct {
 	seen    bool
 	partial []byte
 	kept    []byte // decoded, with more than the end in it
-	last    string // the chunk added last, decoded
 }
 
-// add takes a chunk and reports whether it completed any character.
-func (t *tail) add(chunk []byte) bool {
-	bytes := append(t.partial, chunk...)
-	n := len(bytes) - jstext.Incomplete(bytes)
-	t.partial = append([]byte(nil), bytes[n:]...)
-	return t.keep(jstext.Decode(bytes[:n]))
+// add takes a chunk and returns what it completed, decoded: the chunk itself where
+// that is the same, as nearly always.
+func (t *tail) add(chunk []byte) []byte {
+	if len(t.partial) > 0 {
+		chunk = append(t.partial, chunk...)
+	}
+	n := len(chunk) - jstext.Incomplete(chunk)
+	t.partial = bytes.Clone(chunk[n:])
+	return t.keep(chunk[:n])
 }
 
-func (t *tail) keep(text string) bool {
-	t.last = text
-	if text == "" {
-		return false
+func (t *tail) keep(text []byte) []byte {
+	if !utf8.Valid(text) {
+		text = []byte(jstext.Decode(text))
+	}
+	if len(text) == 0 {
+		return nil
 	}
 	t.seen = true
 	if len(t.kept)+len(text) > maxKept {
-		t.kept = []byte(t.text())
+		t.kept = append(t.kept[:0], t.text()...)
 	}
-	t.kept = append(t.kept, jstext.Tail(text, tailUnits)...)
-	return true
+	if len(text) <= tailUnits {
+		t.kept = append(t.kept, text...)
+	} else {
+		end := text[max(0, len(text)-maxTail):]
+		t.kept = append(t.kept, jstext.Tail(string(end), tailUnits)...)
+	}
+	return text
 }
 
-// maxKept is how much a tail keeps before it is cut to its end: cutting it for
-// every chunk would take longer than reading the chunk.
-const maxKept = 64 << 10
+const (
+	// maxKept is how much a tail keeps before it is cut to its end: cutting it for
+	// every chunk would take longer than reading the chunk.
+	maxKept = 16 << 10
+	// maxTail is more than the end can take, by a whole character: where the cut
+	// breaks one, nobody sees it.
+	maxTail = 3*tailUnits + utf8.UTFMax
+)
 
 // text returns the end of the stream.
 func (t *tail) text() string { return jstext.Tail(string(t.kept), tailUnits) }
 
 // end decodes what is left when the stream closes.
-func (t *tail) end() bool {
-	text := jstext.Decode(t.partial)
+func (t *tail) end() []byte {
+	partial := t.partial
 	t.partial = nil
-	return t.keep(text)
+	return t.keep(partial)
 }
