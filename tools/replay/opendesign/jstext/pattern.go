@@ -44,9 +44,10 @@ type Patterns struct {
 }
 
 type alternative struct {
-	literal       string // a plain phrase, or what every match of re holds
+	literal       string // a plain phrase, where re is nil
 	re            *regexp.Regexp
-	start, finish bool // word boundary before, after; finish only without re
+	held          []string // what every match of re holds
+	start, finish bool     // word boundary before, after; finish only without re
 }
 
 // Any returns the Patterns of the alternatives. They are compiled on first
@@ -99,31 +100,33 @@ func expression(s string) alternative {
 	if err != nil {
 		panic(err)
 	}
-	return alternative{re: regexp.MustCompile(s), literal: required(tree)}
+	return alternative{re: regexp.MustCompile(s), held: required(nil, tree)}
 }
 
-// required returns a literal that every match holds, or "".
-func required(re *syntax.Regexp) string {
-	best := ""
+// required appends the literals that every match holds. A status number is one,
+// and seldom in a text that has the words around it.
+func required(held []string, re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return string(re.Rune)
+		if re.Flags&syntax.FoldCase == 0 {
+			held = append(held, string(re.Rune))
+		}
 	case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
 		for _, sub := range re.Sub {
-			if s := required(sub); len(s) > len(best) {
-				best = s
-			}
+			held = required(held, sub)
 		}
 	}
-	return best
+	return held
 }
 
 // in searches t. Where it can be, a boundary before the match is checked here
 // and not by the regular expression, so that the engine can jump to a literal
 // beginning.
 func (a *alternative) in(t string) bool {
-	if a.re != nil && !strings.Contains(t, a.literal) {
-		return false
+	for _, s := range a.held {
+		if !strings.Contains(t, s) {
+			return false
+		}
 	}
 	for from := 0; from <= len(t); {
 		at := a.next(t, from)

@@ -23,6 +23,10 @@ func TestPatternsMatchAsJavaScriptDoes(t *testing.T) {
 		{Any(`[\s:=]+x`), "a\ufeff=x", true},
 		{Words("s"), "\u017f", false},
 		{Words("k"), "\u212a", false},
+		{Any(`code\s*:\s*401`), "code: 401", true},
+		{Any(`code\s*:\s*401`), "code: 402, 401", false},
+		{Any(`a(?:bc)+d(ef|gh)`), "ABCBCDGH", true},
+		{Any(`x(?i:\x{4b2})y`), "x\u04b3y", true}, // what ignores case is in no text for certain
 	} {
 		if got := c.p.Match(Fold(c.text)); got != c.want {
 			t.Errorf("%q in %q: got %v", c.p.source, c.text, got)
