@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +31,9 @@ func (o *official) flaws(s *jsonschema.Schema, v any, at string) []flaw {
 }
 
 // outline appends what of a value the schema tells apart: everything but which
-// text it is where it is none that the schema names. Values with the same outline
-// have the same flaws; a test sees to it that the schema looks into no text.
+// text and which number it is where it is none that the schema names. Values with
+// the same outline have the same flaws; a test sees to it that the schema looks into
+// no text and calculates with no number.
 func (o *official) outline(b []byte, v any) []byte {
 	switch x := v.(type) {
 	case map[string]any:
@@ -52,9 +54,23 @@ func (o *official) outline(b []byte, v any) []byte {
 		}
 		return append(b, '~')
 	case float64:
-		return strconv.AppendFloat(b, x, 'g', -1, 64)
+		return o.outlineNumber(b, x)
 	}
 	return fmt.Append(b, v) // true, false and null
+}
+
+// outlineNumber appends where a number lies among those that the schema names, and
+// whether it is a whole one.
+func (o *official) outlineNumber(b []byte, x float64) []byte {
+	at, named := slices.BinarySearch(o.numbers, x)
+	if named {
+		return strconv.AppendFloat(b, x, 'g', -1, 64)
+	}
+	b = strconv.AppendInt(append(b, '#'), int64(at), 10)
+	if x != math.Trunc(x) {
+		b = append(b, '.')
+	}
+	return b
 }
 
 func (o *official) judge(s *jsonschema.Schema, v any, at string) []flaw {

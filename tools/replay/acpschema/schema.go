@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,8 +33,10 @@ type official struct {
 	failure *jsonschema.Schema // an error answer's error
 	// members are the names of all members: other names in a pointer are data.
 	members map[string]bool
-	// words are the texts that the schema names as values.
-	words map[string]bool
+	// words are the texts that the schema names as values, numbers the numbers that
+	// it names as values and limits, sorted.
+	words   map[string]bool
+	numbers []float64
 	// seen has the flaws of messages by what they were held against: most
 	// messages of a run are like others.
 	seen       sync.Map
@@ -107,10 +110,13 @@ func compile(text []byte) (*official, error) {
 		return nil, fmt.Errorf("reading the schema of ACP: %w", err)
 	}
 	o.collect(any)
+	slices.Sort(o.numbers)
+	o.numbers = slices.Compact(o.numbers)
 	return o, nil
 }
 
-// collect gathers the names of all properties, and all texts that are values.
+// collect gathers the names of all properties, and all texts and numbers that are
+// values or limits.
 func (o *official) collect(v any) {
 	switch x := v.(type) {
 	case map[string]any:
@@ -120,9 +126,12 @@ func (o *official) collect(v any) {
 			}
 		}
 		values, _ := x["enum"].([]any)
-		for _, value := range append(values, x["const"]) {
-			if text, is := value.(string); is {
-				o.words[text] = true
+		for _, value := range append(values, x["const"], x["minimum"], x["maximum"], x["exclusiveMinimum"], x["exclusiveMaximum"]) {
+			switch v := value.(type) {
+			case string:
+				o.words[v] = true
+			case float64:
+				o.numbers = append(o.numbers, v)
 			}
 		}
 		for _, c := range x {
