@@ -58,7 +58,32 @@ func Derive(t *transcript.Transcript, d *contract.Dialect, agent string) (*Deriv
 
 // Reread is Derive for whoever has the fixture: it is not written again.
 func Reread(t *transcript.Transcript, d *contract.Dialect, agent string) (*Derived, error) {
-	out, err := Read(t, d, agent)
+	r, err := NewReader(d)
+	if err != nil {
+		return nil, err
+	}
+	return r.Reread(t, agent)
+}
+
+// Reader reads transcripts of one dialect, whose rules it has compiled. It is safe
+// for concurrent use.
+type Reader struct {
+	dialect *contract.Dialect
+	shapes  *normalize.Normalizer
+}
+
+// NewReader compiles the rules of a dialect.
+func NewReader(d *contract.Dialect) (*Reader, error) {
+	n, err := normalize.New(d)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{dialect: d, shapes: n}, nil
+}
+
+// Reread is the function Reread.
+func (r *Reader) Reread(t *transcript.Transcript, agent string) (*Derived, error) {
+	out, err := r.read(t, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +101,18 @@ func Reread(t *transcript.Transcript, d *contract.Dialect, agent string) (*Deriv
 // Read is Derive without the files. A raw transcript can be read too, even one
 // that is not UTF-8 and could be no fixture.
 func Read(t *transcript.Transcript, d *contract.Dialect, agent string) (*Derived, error) {
+	r, err := NewReader(d)
+	if err != nil {
+		return nil, err
+	}
+	return r.read(t, agent)
+}
+
+func (r *Reader) read(t *transcript.Transcript, agent string) (*Derived, error) {
+	d := r.dialect
 	out := &Derived{Dialect: d, Goldens: map[string][]byte{}}
 	var err error
-	if out.Shape, out.Notes, err = normalize.Shape(t, d, contract.LevelRuntimeObserved); err != nil {
+	if out.Shape, out.Notes, err = r.shapes.Shape(t, contract.LevelRuntimeObserved); err != nil {
 		return nil, err
 	}
 	in := replay.Input{Transcript: t, Agent: agent, Dialect: d}

@@ -3,6 +3,7 @@ package contract
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 )
 
 // Shape is the structure of one kind of run (spec shape.schema.json, DESIGN D6).
@@ -112,11 +113,17 @@ func (l *Literal) UnmarshalJSON(b []byte) error {
 // extensions.sequence (DESIGN D6; the specification hashes the level too,
 // docs/decisions says why we do not).
 func (s *Shape) ComputeSignature() (Digest, error) {
-	if b, ok := s.appendIdentity(make([]byte, 0, 1<<14)); ok {
-		return Sum(b), nil
+	room := identities.Get().(*[]byte)
+	defer identities.Put(room)
+	var plain bool
+	if *room, plain = s.appendIdentity((*room)[:0]); plain {
+		return Sum(*room), nil
 	}
 	return Hash(s.identity())
 }
+
+// identities are what identities of shapes are written into.
+var identities = sync.Pool{New: func() any { return new([]byte) }}
 
 func (s *Shape) identity() map[string]any {
 	return map[string]any{

@@ -83,11 +83,15 @@ func (r *run) known(f frame) bool {
 	return true
 }
 
+// learnAfter is how many frames of a kind come before it is worth it to learn the
+// form of one: most runs are short, and learning takes longer than two frames do.
+const learnAfter = 4
+
 // learn adds a frame, and keeps its form if another frame of it would add the
 // same. That is so for frames of the CLI that neither ask nor answer.
 func (r *run) learn(f frame, s step, p part, v rawjson.Value) {
 	w := &r.walker
-	if f.dir != transcript.ServerToCLI && !s.kind.terminal && !p.isAnswer && p.key == "" && !r.rules.plodding && r.forms.Try() {
+	if s.kind.frames >= learnAfter && f.dir != transcript.ServerToCLI && !s.kind.terminal && !p.isAnswer && p.key == "" && !r.rules.plodding && r.forms.Try() {
 		w.form = &form{dir: f.dir, stream: f.stream, step: s, duplicates: -w.duplicates}
 	}
 	w.add(s.kind, v, f.text)

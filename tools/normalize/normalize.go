@@ -38,8 +38,8 @@ type Notes struct {
 	NotJSON, Duplicates int
 }
 
-// Normalizer makes shapes by the rules of one dialect. It is not for
-// concurrent use.
+// Normalizer makes shapes by the rules of one dialect. It is safe for concurrent
+// use.
 type Normalizer struct{ rules *rules }
 
 // New compiles the rules of a dialect. The error names the dialect and the

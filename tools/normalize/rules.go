@@ -2,6 +2,7 @@ package normalize
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/paths"
@@ -29,6 +30,7 @@ type rules struct {
 	paths     paths.Set
 	flags     []flagged // what paths was made of
 	sampled   []sampled
+	roots     sync.Map // the sampled conditions that hold, in order → *paths.Set
 	calls     []call
 	plodding  bool // take no short cuts, so that tests can say that they change nothing
 }
@@ -46,23 +48,34 @@ type sampled struct {
 
 // root returns the state at the top of a kind's frames; frame is its first.
 func (r *rules) root(frame rawjson.Value) paths.State {
-	var set *paths.Set
-	for _, s := range r.sampled {
-		if !s.when.Match(frame) {
-			continue
-		}
-		if set == nil {
-			set = &paths.Set{}
-			for _, f := range r.flags {
-				_ = set.Add(f.pattern, f.flag) // it went into paths before
-			}
-		}
-		_ = set.Add(s.path, opaque) // compile has split it
-	}
-	if set == nil {
+	if len(r.sampled) == 0 {
 		return r.paths.Root()
 	}
-	return set.Root()
+	var short [8]bool // stays on the stack
+	hold := short[:0]
+	for _, s := range r.sampled {
+		hold = append(hold, s.when.Match(frame))
+	}
+	key := fmt.Sprint(hold)
+	set, made := r.roots.Load(key)
+	if !made {
+		set, _ = r.roots.LoadOrStore(key, r.with(hold))
+	}
+	return set.(*paths.Set).Root()
+}
+
+// with returns the patterns together with those of the sampled conditions that hold.
+func (r *rules) with(hold []bool) *paths.Set {
+	set := &paths.Set{}
+	for _, f := range r.flags {
+		_ = set.Add(f.pattern, f.flag) // it went into paths before
+	}
+	for i, s := range r.sampled {
+		if hold[i] {
+			_ = set.Add(s.path, opaque) // compile has split it
+		}
+	}
+	return set
 }
 
 type matchers []*paths.Matcher

@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -215,6 +216,7 @@ func (k *kind) shape() contract.FrameShape {
 		Direction: string(k.dir), Stream: string(k.stream), EventType: k.event,
 		Paths: []contract.PathShape{}, Enums: map[string][]contract.Literal{},
 	}
+	f.Paths = slices.Grow(f.Paths, k.root.pathCount())
 	k.collect(k.root, &f)
 	slices.SortFunc(f.Paths, func(a, b contract.PathShape) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
@@ -223,6 +225,19 @@ func (k *kind) shape() contract.FrameShape {
 		return strings.Compare(a.Type, b.Type)
 	})
 	return f
+}
+
+// pathCount returns how many entries the node and those below have in a shape, or
+// one more.
+func (n *node) pathCount() int {
+	if n == nil || n.frames == 0 {
+		return 0
+	}
+	count := bits.OnesCount8(n.types) + n.elem.pathCount() + n.any.pathCount()
+	for _, x := range n.kids {
+		count += x.pathCount()
+	}
+	return count
 }
 
 func (k *kind) collect(n *node, f *contract.FrameShape) {

@@ -34,8 +34,9 @@ type resolver struct {
 	shapes    memo[string, contract.ShapeFacts]
 	records   memo[string, *contract.Checked] // of shapes
 	derived   memo[fixtureKey, *capture.Derived]
-	any       sync.Map // fixtureKey without an agent → what some agent's fixture gave
-	printed   sync.Map // place → streams, of each transcript that was read
+	readers   memo[string, *capture.Reader] // by dialect
+	any       sync.Map                      // fixtureKey without an agent → what some agent's fixture gave
+	printed   sync.Map                      // place → streams, of each transcript that was read
 	there     memo[string, bool]
 	goldens   memo[goldenKey, *string]
 	cases     errorcase.Forms
@@ -54,6 +55,7 @@ func newResolver(reg *store.Registry) *resolver {
 		fixtures: map[contract.Digest][]string{},
 	}
 	r.digests.find, r.shapes.find, r.records.find, r.derived.find = r.findDigest, r.findShape, r.findRecord, r.findDerived
+	r.readers.find = r.findReader
 	r.there.find, r.goldens.find, r.others.find = r.findThere, r.findGolden, r.findObserved
 	// What cannot be read here is reported by the checks of that file itself.
 	r.noAgents = reg.ReadJSON(store.AgentsFile, r.agents) != nil
@@ -313,13 +315,11 @@ func (r *resolver) transcript(place string) (*transcript.Transcript, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := transcript.ReadSanitized(bytes.NewReader(b))
+	t, canonical, err := transcript.ReadCanonical(b)
 	if err != nil {
 		return nil, err
 	}
-	if same, err := t.IsSanitized(b); err != nil {
-		return nil, err
-	} else if !same {
+	if !canonical {
 		return nil, errors.New("the transcript is not in canonical form")
 	}
 	r.printed.Store(place, streams{t.Prints(transcript.CLIToServer, transcript.Stdout), t.Prints(transcript.CLIToServer, transcript.Stderr)})
@@ -336,17 +336,25 @@ func (r *resolver) findDerived(k fixtureKey) (*capture.Derived, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range r.families.Dialects {
-		if r.families.Dialects[i].ID == k.dialect {
-			d, err := capture.Reread(t, &r.families.Dialects[i], k.agent)
-			if err == nil {
-				d.Reference.Events, d.Consumer.Events = nil, nil // they are in the goldens, and take most of the room
-				r.any.LoadOrStore(fixtureKey{k.place, k.dialect, ""}, d)
-			}
-			return d, err
-		}
+	reader, err := r.readers.get(k.dialect)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("registry/families.json has no dialect %q", strings.ToValidUTF8(k.dialect, "?"))
+	d, err := reader.Reread(t, k.agent)
+	if err != nil {
+		return nil, err
+	}
+	d.Reference.Events, d.Consumer.Events = nil, nil // they are in the goldens, and take most of the room
+	r.any.LoadOrStore(fixtureKey{k.place, k.dialect, ""}, d)
+	return d, nil
+}
+
+func (r *resolver) findReader(dialect string) (*capture.Reader, error) {
+	d := r.families.Dialect(dialect)
+	if d == nil {
+		return nil, fmt.Errorf("registry/families.json has no dialect %q", strings.ToValidUTF8(dialect, "?"))
+	}
+	return capture.NewReader(d)
 }
 
 // findGolden returns where a golden differs first from what its adapter reads in
