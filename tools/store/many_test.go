@@ -25,6 +25,9 @@ func manyFiles() fstest.MapFS {
 		"observations/a/none":    {},
 		"observations/b.x":       {Data: []byte("b")},
 	}
+	for i, size := range []int{1, 4 << 10, 64<<10 - 2, 64 << 10, 64<<10 + 2, 1 << 20} { // around a buffer's size, each line a possible end
+		out[fmt.Sprintf("observations/a/lines-%d", i)] = &fstest.MapFile{Data: bytes.Repeat([]byte("\n"), size)}
+	}
 	for i := range 150 {
 		out[fmt.Sprintf("observations/a/m/%03d.x", i)] = &fstest.MapFile{Data: fmt.Append(nil, i)}
 		out[fmt.Sprintf("observations/a/%03d.x", i)] = &fstest.MapFile{Data: fmt.Append(nil, -i)}
