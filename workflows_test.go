@@ -13,7 +13,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/bisect"
 	"github.com/nexu-io/open-design-agent-contracts/tools/cli"
+	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 )
 
 // workflow is what the lint looks at of a GitHub workflow.
@@ -193,8 +195,12 @@ func TestWorkflowsUseCommandsThatExist(t *testing.T) {
 			}
 			seen++
 			command := strings.Fields(m[1])[0]
+			args := []string{command, "--help"}
+			if words := strings.Fields(m[1]); command == "report" && len(words) > 1 {
+				args = []string{command, words[1], "--help"}
+			}
 			var out, errs bytes.Buffer
-			code := cli.Main(context.Background(), cli.Env{Args: []string{command, "--help"}, Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }, Dir: t.TempDir()})
+			code := cli.Main(context.Background(), cli.Env{Args: args, Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }, Dir: t.TempDir()})
 			if code != 0 {
 				t.Errorf("%s: %q is no command: %s", f, command, errs.String())
 				continue
@@ -211,6 +217,69 @@ func TestWorkflowsUseCommandsThatExist(t *testing.T) {
 	}
 	if seen < 10 {
 		t.Errorf("found %d calls only: the test looks for them in the wrong way", seen)
+	}
+}
+
+// What CI holds against the records is written by the job that adds records, and
+// is part of what that job commits: else each merge leaves main red.
+func TestMergeWritesWhatCIChecks(t *testing.T) {
+	read := func(f string) string {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	checks := regexp.MustCompile(`agent-contracts" (.+) --check\n`).FindAllStringSubmatch(read(".ci/run"), -1)
+	if len(checks) < 3 {
+		t.Fatalf("found %d checks in .ci/run only", len(checks))
+	}
+	script := read(".github/merge-bundles")
+	for _, c := range checks {
+		if !strings.Contains(script, `"$program" `+c[1]+" --write ") {
+			t.Errorf(".github/merge-bundles does not write what CI checks with %s", c[1])
+		}
+	}
+	add := regexp.MustCompile(`(?m)^ +git add -- (.+)$`).FindStringSubmatch(read(".github/workflows/merge.yml"))
+	if add == nil {
+		t.Fatal("merge.yml adds nothing")
+	}
+	for _, place := range []string{bisect.HistoryPath, matrix.Path, "reports"} {
+		if !slices.Contains(strings.Fields(add[1]), place) {
+			t.Errorf("merge.yml does not commit %s", place)
+		}
+	}
+}
+
+// What was captured before a fault or the time limit is handed over all the same.
+func TestFaultKeepsWhatWasCaptured(t *testing.T) {
+	for _, name := range []string{"capture", "live"} {
+		var w struct {
+			Jobs map[string]struct {
+				Steps []struct {
+					If, Run, Uses string
+				}
+			}
+		}
+		b, err := os.ReadFile(".github/workflows/" + name + ".yml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.Unmarshal(b, &w); err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for _, s := range w.Jobs[name].Steps {
+			if strings.Contains(s.Run, "pack-bundles") || strings.HasPrefix(s.Uses, "actions/upload-artifact@") {
+				seen++
+				if s.If != "always()" {
+					t.Errorf("%s: a step after the capture runs only if it went well", name)
+				}
+			}
+		}
+		if seen != 2 {
+			t.Errorf("%s: found %d steps that hand over the records", name, seen)
+		}
 	}
 }
 
