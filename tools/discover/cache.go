@@ -3,6 +3,7 @@ package discover
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
@@ -63,14 +65,47 @@ func (c *cached) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	switch {
 	case res.StatusCode == http.StatusNotModified && old != nil:
+		noteUse(req.Context(), c.file(answerKey(req)))
 		_ = res.Body.Close()
 		res.StatusCode, res.Status = http.StatusOK, "200 OK"
 		res.Header.Set("Content-Type", old.ContentType)
 		res.ContentLength, res.Body = int64(len(old.Body)), io.NopCloser(bytes.NewReader(old.Body))
 	case res.StatusCode == http.StatusOK && (res.Header.Get("ETag") != "" || res.Header.Get("Last-Modified") != ""):
+		noteUse(req.Context(), c.file(answerKey(req)))
 		return c.keep(req, res)
 	}
 	return res, nil
+}
+
+// uses are the kept answers that a source made use of.
+type uses struct {
+	mu    sync.Mutex
+	files []string
+}
+
+type usesKey struct{}
+
+func withUses(ctx context.Context) (context.Context, *uses) {
+	u := &uses{}
+	return context.WithValue(ctx, usesKey{}, u), u
+}
+
+func noteUse(ctx context.Context, file string) {
+	if u, ok := ctx.Value(usesKey{}).(*uses); ok {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.files = append(u.files, file)
+	}
+}
+
+// forget removes answers that turned out to be no use: half of one, or the page
+// of a portal, that would come back with each "304 Not Modified".
+func (u *uses) forget() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, f := range u.files {
+		_ = os.Remove(f) // an answer that stays is asked for again with the same result
+	}
 }
 
 // limit returns when a service that has had enough takes requests again.

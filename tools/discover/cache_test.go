@@ -63,6 +63,26 @@ func TestAnswersAreKeptByETag(t *testing.T) {
 	}
 }
 
+// Half an answer whose length nobody said, or the page of a portal, is not kept to
+// come back with each "304 Not Modified".
+func TestAnswersOfNoUseAreForgotten(t *testing.T) {
+	s := newService(t)
+	agent := testAgent(s)
+	agent.Discover.Homebrew, agent.Discover.Vendor = nil, nil
+	const path = "/repos/openai/codex/releases"
+	whole := "[" + release("rust-v0.172.0", "") + "]"
+	o := testOptions(s, agent)
+	o.CacheDir = t.TempDir()
+	s.answers[path] = tagged(whole[:len(whole)/2], `"one"`)
+	if src := look(t, o).Sources[1]; src.Available {
+		t.Fatalf("%+v", src)
+	}
+	s.answers[path] = tagged(whole, `"one"`)
+	if src := look(t, o).Sources[1]; !src.Available || *src.Version != "0.172.0" {
+		t.Errorf("the half answer came back: %+v", src)
+	}
+}
+
 // A service that has had enough is left alone, also by the next run, and asked
 // again when its limit is new.
 func TestRateLimitIsKept(t *testing.T) {

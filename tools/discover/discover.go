@@ -183,12 +183,14 @@ type found struct {
 func (s asked) ask(ctx context.Context, a *contract.Agent) Source {
 	ctx, cancel := context.WithTimeout(ctx, sourceTimeout)
 	defer cancel()
+	ctx, used := withUses(ctx)
 	out := Source{Source: s.name}
 	f, err := s.find(ctx, a)
 	if err == nil {
 		_, err = agents.ParseToken(a, f.version)
 	}
 	if err != nil {
+		used.forget()
 		out.Reason = reason(err)
 		return out
 	}
