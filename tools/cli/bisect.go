@@ -204,6 +204,12 @@ func (a *app) bisectOptions(c *cobra.Command, f *bisectFlags, agentID string) (*
 	if o.Agent, err = agents.Find(&file, agentID); err != nil {
 		return nil, err
 	}
+	if err := capture.Check(reg, []capture.Target{{Agent: agentID, Profile: f.profile}}, f.probes); err != nil {
+		return nil, err
+	}
+	if err := bisect.CheckBounds(o.Agent, f.from, f.to); err != nil {
+		return nil, err
+	}
 	if o.Agent.Install == nil {
 		return nil, &Exit{Code: ExitCannotKnow, Err: fmt.Errorf("%s cannot be captured: %s", o.Agent.ID, o.Agent.Exemption)}
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -38,6 +39,9 @@ func (l *sideLoader) load(name string) (*side, error) {
 		return nil, err
 	}
 	b, err := l.read(place)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &Exit{Code: ExitCannotKnow, Err: fmt.Errorf("%s is no file, and no signature or observation of the registry", name), Hint: findHint(name)}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +67,15 @@ func (l *sideLoader) load(name string) (*side, error) {
 		return nil, err
 	}
 	return s, s.transcript(in, d, d.Parser)
+}
+
+// findHint says how to name what cannot be found.
+func findHint(name string) string {
+	agent, _, _ := strings.Cut(strings.ReplaceAll(name, "@", "/"), "/")
+	if strings.HasPrefix(name, "sha256") {
+		return "a signature has at least eight digits: sha256:0a1b2c3d; agent-contracts matrix --explain AGENT VERSION names those of a version"
+	}
+	return "a version alone is many runs: agent-contracts matrix --explain " + agent + " VERSION names its observations, and agent-contracts bisect " + agent + " --dry-run --from V --to V its changes"
 }
 
 // place finds what a name stands for: a file as it is, else the signature of a

@@ -27,6 +27,9 @@ type input struct {
 	name       string
 	kind       inputKind
 	transcript *transcript.Transcript
+	// utf16 and marked say of a CLI's stdout that a shell rewrote it: all of it,
+	// or with a byte order mark before it.
+	utf16, marked bool
 }
 
 func (a *app) readTranscript(name string) (*input, error) {
@@ -53,6 +56,8 @@ func parseInput(name string, b []byte) (*input, error) {
 		in.transcript, err = transcript.ReadSanitized(bytes.NewReader(b))
 	default:
 		in.transcript = stdoutTranscript(b)
+		in.utf16 = bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff"))
+		in.marked = bytes.HasPrefix(b, []byte("\xef\xbb\xbf"))
 	}
 	if err != nil {
 		return nil, &inputError{fmt.Errorf("reading %s: %w", name, err)}
@@ -109,8 +114,13 @@ func (e *dialectError) Unwrap() error { return e.err }
 // says on stderr when it was guessed.
 func (a *app) dialect(families *contract.Families, in *input, f dialectFlags) (*contract.Dialect, error) {
 	candidates, err := matching(families, f)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case in.utf16: // no CLI speaks it; a verdict would be about the shell
+		return nil, &Exit{Code: ExitCannotKnow, Err: &inputError{fmt.Errorf("%s is UTF-16, as Windows PowerShell writes what it redirects", in.name)}, Hint: "write it as the CLI printed it: cmd /c \"CLI ARGS > FILE\", or PowerShell 7"}
+	case in.marked:
+		a.talk("%s begins with a byte order mark, which spoils its first line; Windows PowerShell puts one before what it redirects", in.name)
 	}
 	if len(candidates.Dialects) == 1 && f != (dialectFlags{}) {
 		return &candidates.Dialects[0], nil

@@ -2,9 +2,19 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/sourcescan/issues"
 )
+
+// checkRepository refuses what is no OWNER/NAME before any work is done; "" is
+// none.
+func checkRepository(repository string) error {
+	if owner, name, _ := strings.Cut(repository, "/"); repository != "" && (owner == "" || name == "" || strings.Contains(name, "/")) {
+		return usage("--issues %q is no repository: want OWNER/NAME", repository)
+	}
+	return nil
+}
 
 // publishIssues opens and updates issues and says so on stderr.
 func (a *app) publishIssues(ctx context.Context, repository string, list []issues.Issue, dry bool) error {

@@ -79,6 +79,9 @@ func (f *planFlags) options(ids []string, now time.Time) (plan.Options, error) {
 	if f.issues != "" && !f.gate || f.dryRun && f.issues == "" {
 		return o, usage("--issues goes with --gate, and --dry-run with --issues")
 	}
+	if err := checkRepository(f.issues); err != nil {
+		return o, err
+	}
 	for _, word := range f.platforms {
 		p := contract.Platform(word)
 		if !p.Valid() || p == "unknown" {

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,6 +68,9 @@ func (a *app) sourceScan(ctx context.Context, f *sourceScanFlags, args []string)
 	if f.dryRun && f.issues == "" {
 		return usage("--dry-run goes with --issues")
 	}
+	if err := checkRepository(f.issues); err != nil {
+		return err
+	}
 	open := a.open
 	if f.write {
 		open = a.openToWrite
@@ -120,7 +124,11 @@ func (a *app) scanSide(ctx context.Context, ag *contract.Agent, name string) (*s
 		dir = filepath.Join(a.env.Dir, name)
 	}
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		return sourcescan.ReadFolder(dir)
+		side, err := sourcescan.ReadFolder(dir)
+		if errors.Is(err, sourcescan.ErrNoSources) {
+			return nil, &Exit{Code: ExitCannotKnow, Err: err, Hint: "name the folder that has the package or the sources in it"}
+		}
+		return side, err
 	}
 	a.talk("%s: getting %s", ag.ID, name)
 	in, err := install.Install(ctx, ag, name, a.installOptions())

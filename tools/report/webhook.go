@@ -175,6 +175,9 @@ func judge(resp *http.Response) (*SendError, time.Duration) {
 	switch {
 	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
 		return failed, wait
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		failed.Reason += ": it points to another address; set that one"
+		return failed, noRetry
 	case resp.StatusCode >= 300:
 		return failed, noRetry
 	case err != nil:
@@ -206,11 +209,15 @@ func judge(resp *http.Response) (*SendError, time.Duration) {
 	return failed, noRetry
 }
 
+// client follows no redirect: the card would be left behind, or go to whoever the
+// answer names.
 func (w *Webhook) client() *http.Client {
+	c := http.Client{Timeout: sendTimeout}
 	if w.Client != nil {
-		return w.Client
+		c = *w.Client
 	}
-	return &http.Client{Timeout: sendTimeout}
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &c
 }
 
 func (w *Webhook) now() time.Time {

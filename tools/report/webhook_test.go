@@ -143,6 +143,7 @@ func TestSend(t *testing.T) {
 		{"wrong signature", []func(http.ResponseWriter){answer(200, `{"code":19021,"msg":"sign match fail"}`)}, nil, "after 1 attempts: Feishu code 19021: the signature or the clock is wrong"},
 		{"refused", []func(http.ResponseWriter){answer(403, "no")}, nil, "after 1 attempts: HTTP 403"},
 		{"somebody else", []func(http.ResponseWriter){answer(200, "<html>")}, nil, "not Feishu's"},
+		{"elsewhere", []func(http.ResponseWriter){func(w http.ResponseWriter) { w.Header().Set("Location", "/other"); w.WriteHeader(302) }, ok}, nil, "after 1 attempts: HTTP 302: it points to another address"},
 		{"never", []func(http.ResponseWriter){answer(503, "")}, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}, "after 5 attempts: HTTP 503"},
 	}
 	for _, tt := range tests {

@@ -2,6 +2,7 @@ package sourcescan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,11 +34,14 @@ type Side struct {
 	Notes []string
 }
 
+// ErrNoSources says that a folder has nothing in it that could be compared.
+var ErrNoSources = errors.New("holds no TypeScript, Rust, Go, JSON Schema or JavaScript")
+
 // ReadFolder reads a folder of sources.
 func ReadFolder(dir string) (*Side, error) {
 	s, err := Folder(dir)
 	if err == nil && s.Files == 0 {
-		err = fmt.Errorf("%s holds no TypeScript, Rust, Go, JSON Schema or JavaScript", dir)
+		err = fmt.Errorf("%s %w", dir, ErrNoSources)
 	}
 	return &Side{Name: dir, Source: "folder:" + filepath.Base(dir), Surface: s, Schemas: newSurface()}, err
 }
