@@ -50,11 +50,13 @@ const manifestName = "manifest.json"
 // What a bundle may hold: more than any observation that a capture can make,
 // and less than what hurts.
 const (
-	maxBundle   = 64 << 20  // as it comes
-	maxUnpacked = 160 << 20 // all of it
+	maxBundle   = 64 << 20 // as it comes
 	maxManifest = 64 << 10
 	maxFiles    = 8
 )
+
+// maxUnpacked is all of it. It is a variable for the test with a bomb.
+var maxUnpacked int64 = 160 << 20
 
 // BundleError says that bytes are no bundle, or a hostile one. Its text quotes
 // nothing of them but short names.
@@ -156,7 +158,7 @@ func unzip(packed []byte) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, notBundle("it is damaged or cut off")
-	case len(out) > maxUnpacked:
+	case int64(len(out)) > maxUnpacked:
 		return nil, notBundle("it unpacks to more than %d MiB", maxUnpacked>>20)
 	case len(z.Extra) > 0 || z.Name != "" || z.Comment != "":
 		return nil, notBundle("its gzip header holds something")

@@ -18,12 +18,12 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/validate"
 )
 
-// copied is a copy of what the repository holds about one agent, and one
-// observation in it whose reading is a success.
+// copied is a copy of what the repository holds about one version of an agent,
+// and one observation in it whose reading is a success.
 func copied(t *testing.T) (reg *store.Registry, observation string) {
 	t.Helper()
 	root, dir := os.DirFS(filepath.Join("..", "..")), t.TempDir()
-	for _, folder := range []string{"registry", "probes", "observations/codex", "evidence/codex", "goldens", "shapes", "fixtures"} {
+	for _, folder := range []string{"registry", "probes", "observations/codex/0.133.0", "evidence/codex/0.133.0"} {
 		sub, err := fs.Sub(root, folder)
 		if err == nil {
 			err = os.CopyFS(filepath.Join(dir, filepath.FromSlash(folder)), sub)
@@ -41,12 +41,34 @@ func copied(t *testing.T) (reg *store.Registry, observation string) {
 		t.Fatal(err)
 	}
 	for _, o := range obs {
+		for _, named := range []string{o.Shape.Path, o.Extensions.Fixture, o.Extensions.ReferenceGolden, o.ParserReplay.Golden} {
+			if named != "" {
+				copyFile(t, root, dir, named)
+			}
+		}
 		if o.Probe == "chat-tool-success" && o.Extensions.RunResult == "success" {
-			return reg, o.Path
+			observation = o.Path
 		}
 	}
-	t.Fatal("the repository has no successful chat-tool-success of codex")
-	return nil, ""
+	if observation == "" {
+		t.Fatal("the repository has no successful chat-tool-success of codex 0.133.0")
+	}
+	return reg, observation
+}
+
+func copyFile(t *testing.T, root fs.FS, dir, place string) {
+	t.Helper()
+	b, err := fs.ReadFile(root, place)
+	to := filepath.Join(dir, filepath.FromSlash(place))
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(to), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(to, b, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // everything returns every file of a registry by place.

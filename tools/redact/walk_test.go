@@ -108,7 +108,7 @@ func TestWalk(t *testing.T) {
 		d := &f.Dialects[i]
 		t.Run(d.ID, func(t *testing.T) {
 			for n, k := range walkKinds {
-				if Raced && (n+i)%4 != 0 {
+				if Raced && (n+i)%8 != 0 {
 					continue
 				}
 				g := &made{rand.New(rand.NewPCG(uint64(n), uint64(i)))}
