@@ -28,7 +28,7 @@ var levels = [][]string{
 	{"tools/validate", "tools/scaffold", "tools/consume", "tools/campaign"},
 	{"tools/serve", "tools/site", "tools/publish", "tools/report", "tools/evidence", "tools/mcp", "tools/conformance"},
 	{".", "tools/cli"},
-	{"cmd/agent-contracts"},
+	{"cmd/agent-contracts", ".ci"},
 }
 
 // siblings lists the imports inside one level.

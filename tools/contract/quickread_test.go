@@ -79,6 +79,9 @@ func TestQuickReadTakesEveryCommittedRecord(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			for i, f := range recordFiles(t, pattern) {
+				if raced && i%10 != 0 {
+					continue
+				}
 				text, err := os.ReadFile(f)
 				if err != nil {
 					t.Fatal(err)

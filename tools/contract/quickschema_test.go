@@ -61,6 +61,9 @@ func TestQuickAgreesWithV5(t *testing.T) {
 			}
 			records := committed(t, kind, pattern)
 			for _, v := range records {
+				if list, ok := v.(map[string]any)["agents"].([]any); ok && raced { // the matrix has a megabyte
+					v.(map[string]any)["agents"] = list[:min(20, len(list))]
+				}
 				if slices.Contains(many, kind) && s.quick.check(s.compiled, v) != fits {
 					t.Error("quick does not know that a committed record is valid")
 				}

@@ -216,8 +216,8 @@ func TestEveryPathOfOtherDialectsCounts(t *testing.T) {
 		for _, p := range d.spots(t) {
 			visible[p.path] = visible[p.path] || !p.hidden
 		}
-		for _, path := range slices.Sorted(maps.Keys(visible)) {
-			if !visible[path] {
+		for i, path := range slices.Sorted(maps.Keys(visible)) {
+			if !visible[path] || raced && i%8 != 0 {
 				continue
 			}
 			for what, change := range pathChanges {
@@ -238,7 +238,7 @@ func TestEveryPathOfOtherDialectsCounts(t *testing.T) {
 			}
 		}
 	}
-	if tried < 1000 {
+	if tried < 1000 && !raced {
 		t.Errorf("only %d changes tried", tried)
 	}
 }

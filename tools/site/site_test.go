@@ -64,6 +64,9 @@ func attributes(page []byte, names ...string) iter.Seq[string] {
 // Written files are complete: each is there, below the limit, and no link or
 // anchor leads nowhere.
 func TestWriteTheRepository(t *testing.T) {
+	if raced {
+		t.Skip("some hundred megabytes of pages: .ci/run writes them without the race detector, TestPagesAtOnce a part with it")
+	}
 	s := repository(t)
 	dir := filepath.Join(t.TempDir(), "out")
 	n, err := s.Write(t.Context(), dir)
@@ -176,6 +179,37 @@ func TestPagesAreFunctionsOfTheRecords(t *testing.T) {
 
 func firstShape(s *Site) string {
 	return shortOf(s.Records.Observations[0].Shape.Signature)
+}
+
+// Pages that are made at once, as Write makes them, are those that are made one
+// by one.
+func TestPagesAtOnce(t *testing.T) {
+	s, dir := repository(t), t.TempDir()
+	var paths []string
+	for i, at := range s.Paths() {
+		if i%50 == 0 {
+			paths = append(paths, at)
+		}
+	}
+	if err := s.writeAll(t.Context(), dir, paths); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range paths {
+		want, err := s.Get(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := at
+		if at == "" || strings.HasSuffix(at, "/") {
+			name += "index.html"
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || !bytes.Equal(got, want.Body) {
+			t.Errorf("/%s is another page when it is made with others: %v", at, err)
+		}
+	}
+	if len(paths) < 20 {
+		t.Errorf("only %d pages", len(paths))
+	}
 }
 
 // What the agents are called does not collide with the other pages.
