@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-var sweepsStep = regexp.MustCompile(`(?m)^go test -count=1 (.*) -run '\^\((.*)\)\$'$`)
+var sweepsStep = regexp.MustCompile(`(?m)^go test -vet=off -count=1 (.*) -run '\^\((.*)\)\$'$`)
 
 // A test that does less under the race detector is whole in the sweeps of
 // .ci/run, which have none.

@@ -228,11 +228,12 @@ func (w *world) validates() {
 }
 
 // keepsSecret checks that a word of the raw output is nowhere but in the
-// private state folder and the program that prints it.
+// private state folder and the program that prints it. The program under test,
+// which is a link to this very file, is not read: it is larger than all the rest.
 func (w *world) keepsSecret(words ...string) {
 	w.t.Helper()
 	must(w.t, filepath.WalkDir(w.dir, func(p string, d fs.DirEntry, err error) error {
-		if p == w.priv || strings.HasPrefix(p, w.fake) {
+		if p == w.priv || p == w.bin || strings.HasPrefix(p, w.fake) {
 			if d != nil && d.IsDir() {
 				return fs.SkipDir
 			}

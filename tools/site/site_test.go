@@ -39,8 +39,7 @@ func repository(t *testing.T) *Site {
 }
 
 // attributes are the values of an HTML document's attributes of these names. The
-// registry's pages have some hundred megabytes: regular expressions take a minute
-// for them under the race detector.
+// registry's pages have some hundred megabytes: regular expressions take long.
 func attributes(page []byte, names ...string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, name := range names {

@@ -2,6 +2,5 @@
 
 package gate
 
-// raced says that the race detector is on. .ci/run has the whole sample without
-// it.
+// raced says that the race detector is on.
 const raced = true
