@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
@@ -26,11 +27,13 @@ func registry(t testing.TB) *store.Registry {
 	return reg
 }
 
-// sample is two short fixtures of every dialect.
-func sample(t testing.TB) []Fixture {
-	t.Helper()
-	all, err := Load(registry(t), nil)
-	must(t, err)
+// short is two short fixtures of every dialect. All are read for it, once.
+var short = sync.OnceValues(func() ([]Fixture, error) {
+	reg, err := store.Open(filepath.Join("..", "..", ".."))
+	if err != nil {
+		return nil, err
+	}
+	all, err := Load(reg, nil)
 	count := map[string]int{}
 	var out []Fixture
 	for _, f := range all {
@@ -39,6 +42,13 @@ func sample(t testing.TB) []Fixture {
 			out = append(out, f)
 		}
 	}
+	return out, err
+})
+
+func sample(t testing.TB) []Fixture {
+	t.Helper()
+	out, err := short()
+	must(t, err)
 	if len(out) < 8 {
 		t.Fatalf("only %d fixtures", len(out))
 	}
