@@ -63,7 +63,8 @@ func (s *scan) read(p *plan, v reflect.Value, depth int) {
 	}
 	if p.through {
 		s.read(p.elem, reflect.Value{}, depth+1)
-		if s.ok && json.Unmarshal([]byte(s.src[start:s.pos]), v.Addr().Interface()) != nil {
+		// Its text was read and is JSON, which json.Unmarshal would see to first.
+		if s.ok && v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON([]byte(s.src[start:s.pos])) != nil {
 			s.stop()
 		}
 		return

@@ -100,6 +100,10 @@ func (l Literal) MarshalJSON() ([]byte, error) { return []byte(l), nil }
 
 // UnmarshalJSON keeps the literal's canonical spelling.
 func (l *Literal) UnmarshalJSON(b []byte) error {
+	if text := Literal(b); text.plain() {
+		*l = text
+		return nil
+	}
 	c, err := CanonicalBytes(b)
 	if err != nil {
 		return err

@@ -122,6 +122,14 @@ func (w *identityWriter) frame(f *FrameShape) {
 	w.raw(`}`)
 }
 
+// plain says that the literal is canonical as it is, as most are.
+func (l Literal) plain() bool {
+	var short [64]byte // stays on the stack
+	w := identityWriter{out: short[:0]}
+	w.literal(l)
+	return !w.failed
+}
+
 // literal writes a JSON scalar that is canonical already: a plain string, a
 // short integer, true, false or null.
 func (w *identityWriter) literal(l Literal) {

@@ -46,3 +46,19 @@ func TestSignatureEncodersAgree(t *testing.T) {
 		t.Error("the fast encoder never answered")
 	}
 }
+
+// A literal that is taken as it is is the canonical one.
+func TestLiteralsAreKeptInCanonicalSpelling(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`""`, `"a b"`, `"<&>"`, `"\u007f"`, `"a\"b"`, `"a\/b"`, `"\u0041"`, `"é"`, `"\ud83c\udf89"`, `"\u2028"`, "\"\x7f\"",
+		`0`, `-0`, `7`, `-12`, `1.0`, `1e2`, `007`, `123456789012345`, `1234567890123456`, `12345678901234567890`, `true`, `false`, `null`, `nul`, `"`, `"a`, ``, ` 1`,
+	} {
+		var l Literal
+		err := l.UnmarshalJSON([]byte(text))
+		want, wantErr := CanonicalBytes([]byte(text))
+		if (err == nil) != (wantErr == nil) || string(l) != string(want) {
+			t.Errorf("%s is kept as %s (%v), want %s (%v)", text, l, err, want, wantErr)
+		}
+	}
+}

@@ -68,6 +68,7 @@ func (w *walk) list(l *listed) error {
 	if inside == "./" {
 		inside = ""
 	}
+	l.files = make([]string, 0, len(entries))
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case e.IsDir():

@@ -191,8 +191,7 @@ func (v *validation) shapes(obs []store.Observed) error {
 // give, nil where it does not. Dialects may share a shape, such as the one of a
 // run without any frame: whoever came first wrote it.
 func (v *validation) shapeAgain(place string, obs []*store.Observed, levels map[contract.Digest]contract.ValidityLevel) (at *string, err error) {
-	have, err := v.reg.ReadFile(place)
-	if err != nil {
+	if _, err := v.res.FileDigest(place); err != nil {
 		return nil, err
 	}
 	tried := map[*contract.Shape]bool{}
@@ -208,12 +207,12 @@ func (v *validation) shapeAgain(place string, obs []*store.Observed, levels map[
 		if err != nil {
 			return nil, err
 		}
-		if bytes.Equal(have, wantBytes) {
-			return nil, nil
+		differs, err := v.res.unlike(place, wantBytes)
+		if err != nil || differs == nil {
+			return nil, err
 		}
 		if at == nil {
-			first := firstDifference(have, wantBytes)
-			at = &first
+			at = differs
 		}
 	}
 	return at, nil

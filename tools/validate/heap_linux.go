@@ -11,7 +11,7 @@ import (
 // many files so much for each and this for the fixtures.
 const (
 	heapSmall    = 24 << 10 // bytes a file
-	heapLarge    = 4 << 10  // bytes a file
+	heapLarge    = 3 << 10  // bytes a file
 	heapFixtures = 384 << 20
 	heapLeast    = 64 << 20 // one arena of Go's heap; less is not worth it
 )

@@ -27,6 +27,12 @@ func (m *memo[K, T]) get(key K) (T, error) {
 	return a.is, a.err
 }
 
+// put gives the answer for a key beforehand.
+func (m *memo[K, T]) put(key K, is T) {
+	a := m.add(key)
+	a.once.Do(func() { a.is = is })
+}
+
 func (m *memo[K, T]) add(key K) *answer[T] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
