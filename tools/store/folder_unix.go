@@ -27,6 +27,9 @@ func (f *folder) close() {
 	}
 }
 
+// here is where a file is looked up that has a whole path.
+var here = &folder{unix.AT_FDCWD}
+
 // read appends the content of a file. It is not ok if anything went wrong.
 func (f *folder) read(name string, into []byte) (content []byte, ok bool) {
 	fd, err := unix.Openat(f.fd, name, unix.O_RDONLY|unix.O_CLOEXEC, 0)

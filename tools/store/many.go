@@ -138,6 +138,16 @@ func (r *Registry) ReadEach(files []string, do func(i int, text []byte) error) e
 	return nil
 }
 
+// ReadInto is ReadFile for whoever has room for the content, which it returns.
+func (r *Registry) ReadInto(rel string, room []byte) ([]byte, error) {
+	if r.dir != "" && here != nil && fs.ValidPath(rel) {
+		if content, ok := here.read(filepath.Join(r.dir, filepath.FromSlash(rel)), room[:0]); ok {
+			return content, nil
+		}
+	}
+	return r.ReadFile(rel)
+}
+
 // unitsOf cuts a list of files where another folder begins, and where there are
 // many.
 func unitsOf(files []string) (units [][2]int) {

@@ -114,3 +114,28 @@ func TestReadEachGivesTheFirstError(t *testing.T) {
 		}
 	}
 }
+
+func TestReadIntoReadsWhatReadFileReads(t *testing.T) {
+	t.Parallel()
+	for name, r := range registries(t, manyFiles()) {
+		files, err := r.Walk("observations", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		room := make([]byte, 0, 16)
+		for _, f := range append(files, AgentsFile) {
+			want, err := r.ReadFile(f)
+			got, err2 := r.ReadInto(f, room)
+			if err != nil || err2 != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: %s is read otherwise: %v, %v", name, f, err, err2)
+			}
+			room = got[:0]
+		}
+		for _, f := range []string{"observations", "missing", "../x", ""} {
+			_, err := r.ReadFile(f)
+			if _, err2 := r.ReadInto(f, room); err == nil || fmt.Sprint(err) != fmt.Sprint(err2) {
+				t.Errorf("%s: %q gives %v, want %v", name, f, err2, err)
+			}
+		}
+	}
+}

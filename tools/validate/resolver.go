@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"strings"
 	"sync"
@@ -14,7 +13,6 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/errorcase"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
-	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 )
 
 // resolver answers contract.Resolver over a store, with a cache: every
@@ -114,22 +112,6 @@ func (r *resolver) FileDigest(place string) (contract.Digest, error) {
 	return r.digests.get(place)
 }
 
-func (r *resolver) findDigest(place string) (contract.Digest, error) {
-	b, err := r.read(place)
-	if err != nil {
-		return "", err
-	}
-	return contract.Sum(b), nil
-}
-
-// read refuses a place that leaves the registry: records are foreign data.
-func (r *resolver) read(place string) ([]byte, error) {
-	if !fs.ValidPath(place) {
-		return nil, fmt.Errorf("%q is not a place in a registry", place)
-	}
-	return r.reg.ReadFile(place)
-}
-
 // Shape implements contract.Resolver.
 func (r *resolver) Shape(place string) (contract.ShapeFacts, error) { return r.shapes.get(place) }
 
@@ -156,12 +138,13 @@ func (r *resolver) findShape(place string) (contract.ShapeFacts, error) {
 // findRecord reads and checks a shape: records that name it ask for it before
 // it is its turn.
 func (r *resolver) findRecord(place string) (*contract.Checked, error) {
-	b, err := r.read(place)
-	if err != nil {
-		return nil, err
-	}
-	r.digests.put(place, contract.Sum(b)) // so that it is read once
-	return r.validator.Check(contract.KindShape, place, b), nil
+	var c *contract.Checked
+	err := r.use(place, func(text []byte) error {
+		r.digests.put(place, contract.Sum(text)) // so that it is read once
+		c = r.validator.Check(contract.KindShape, place, text)
+		return nil
+	})
+	return c, err
 }
 
 // ResolveAlias implements contract.Resolver.
@@ -308,25 +291,6 @@ func (r *resolver) Request(id contract.Digest) (*contract.Request, error) {
 	return q, nil
 }
 
-// transcript reads a fixture and insists on its canonical form. It notes what
-// the CLI printed on.
-func (r *resolver) transcript(place string) (*transcript.Transcript, error) {
-	b, err := r.read(place)
-	if err != nil {
-		return nil, err
-	}
-	r.digests.put(place, contract.Sum(b)) // so that it is read once
-	t, canonical, err := transcript.ReadCanonical(b)
-	if err != nil {
-		return nil, err
-	}
-	if !canonical {
-		return nil, errors.New("the transcript is not in canonical form")
-	}
-	r.printed.Store(place, streams{t.Prints(transcript.CLIToServer, transcript.Stdout), t.Prints(transcript.CLIToServer, transcript.Stderr)})
-	return t, nil
-}
-
 // derive makes everything that follows from a fixture.
 func (r *resolver) derive(place, dialect, agent string) (*capture.Derived, error) {
 	return r.derived.get(fixtureKey{place, dialect, agent})
@@ -366,18 +330,4 @@ func (r *resolver) findGolden(k goldenKey) (*string, error) {
 		return nil, err
 	}
 	return r.unlike(k.place, d.Goldens[k.adapter])
-}
-
-// unlike returns where a file differs first from a text, nil where it does not. It
-// reads no file again whose hash is known to be the text's.
-func (r *resolver) unlike(place string, want []byte) (*string, error) {
-	if got, err := r.digests.get(place); err != nil || got == contract.Sum(want) {
-		return nil, err
-	}
-	have, err := r.read(place)
-	if err != nil {
-		return nil, err
-	}
-	at := firstDifference(have, want)
-	return &at, nil
 }
