@@ -40,7 +40,7 @@ most --shards jobs that take about equally long; "inputs" of a job is what
 capture --input reads. The estimate of time and disk is on stderr.
 
 With --gate it says whether the evidence about each Tier 0 agent is fresh enough
-for a release.
+for a release: that about the newest release that was captured.
 
 Exit codes: 0 nothing to do, or the gate is passed; 1 something to do, or a Tier
 0 agent's evidence is too old; 2 usage.`,

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
@@ -171,8 +172,17 @@ func disputed(runs []*run) bool {
 // release is false for a program that somebody named with --bin.
 func release(o *store.Observed) bool { return !strings.HasPrefix(o.Install.Source, "binary:") }
 
-// stale finds the agents whose newest capture of a release is older than they
-// should be, by platform.
+// prerelease reports whether a version is none that people are offered.
+func prerelease(a *contract.Agent, version string) bool {
+	if a == nil {
+		return false
+	}
+	v, err := agents.ParseToken(a, version)
+	return err == nil && v.Prerelease != ""
+}
+
+// stale finds the agents whose newest captured release was captured longer ago
+// than it should be, by platform. Captures of older releases make nothing fresh.
 func stale(known *contract.AgentsFile, cells []*cell, o Options) []Suggestion {
 	type place struct {
 		agent    string
@@ -183,14 +193,16 @@ func stale(known *contract.AgentsFile, cells []*cell, o Options) []Suggestion {
 	var order []place
 	for _, c := range cells {
 		for _, r := range c.since {
-			if !release(r.Observed) {
+			if !release(r.Observed) || prerelease(known.Agent(c.agent), c.version) {
 				continue
 			}
 			p := place{c.agent, c.platform}
 			if _, seen := last[p]; !seen {
 				order = append(order, p)
 			}
-			version[p] = c.version
+			if version[p] != c.version {
+				version[p], last[p] = c.version, time.Time{}
+			}
 			if at := captured(r.Observed); at.After(last[p]) {
 				last[p] = at
 			}

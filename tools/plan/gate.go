@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/sourcescan/issues"
+	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
 // Gate says whether the evidence about the Tier 0 agents is fresh enough for a
@@ -18,15 +20,16 @@ type Gate struct {
 	Agents        []Freshness `json:"agents"`
 }
 
-// Freshness is how old the newest evidence about an agent is.
+// Freshness is how old the evidence about an agent's newest captured release is.
+// Captures of its history say nothing about what people run today.
 type Freshness struct {
 	Agent         string `json:"agent"`
 	FreshnessDays int    `json:"freshness_days"`
-	// LastObservedAt is the newest capture of a release under the production
+	// LastObservedAt is the newest capture of that release under the production
 	// profile on any platform that was not withdrawn; null without one.
 	LastObservedAt *string `json:"last_observed_at"`
-	Version        string  `json:"version,omitempty"` // of that capture
-	AgeDays        int     `json:"age_days"`          // whole days; 0 without one
+	Version        string  `json:"version,omitempty"`
+	AgeDays        int     `json:"age_days"` // whole days; 0 without one
 	Stale          bool    `json:"stale"`
 	Reason         string  `json:"reason,omitempty"`
 }
@@ -57,7 +60,7 @@ func Check(r *Records, o Options) (*Gate, error) {
 		if !ok || c.Extensions.Profile != contract.ProfileProduction {
 			continue
 		}
-		if f := &g.Agents[at]; f.LastObservedAt == nil || c.Capture.CapturedAt > *f.LastObservedAt {
+		if f := &g.Agents[at]; supersedes(b.wanted(c.Agent), c, f) {
 			f.LastObservedAt, f.Version = &c.Capture.CapturedAt, c.CLIVersion
 		}
 	}
@@ -67,6 +70,20 @@ func Check(r *Records, o Options) (*Gate, error) {
 		}
 	}
 	return g, nil
+}
+
+// supersedes reports whether a capture is of a newer release than what is known,
+// or newer and of the same one. A prerelease is none.
+func supersedes(a *contract.Agent, c *store.Observed, known *Freshness) bool {
+	v, err := agents.ParseToken(a, c.CLIVersion)
+	if err != nil || v.Prerelease != "" {
+		return false
+	}
+	if known.LastObservedAt == nil {
+		return true
+	}
+	n, err := agents.CompareVersions(a, c.CLIVersion, known.Version)
+	return err == nil && (n > 0 || n == 0 && c.Capture.CapturedAt > *known.LastObservedAt)
 }
 
 func (f *Freshness) age(now time.Time) error {
@@ -81,7 +98,7 @@ func (f *Freshness) age(now time.Time) error {
 	f.Stale = at.AddDate(0, 0, f.FreshnessDays).Before(now)
 	f.Reason = ""
 	if f.Stale {
-		f.Reason = fmt.Sprintf("last captured %s, the limit is %d days", at.UTC().Format(time.DateOnly), f.FreshnessDays)
+		f.Reason = fmt.Sprintf("%s was last captured %s, the limit is %d days", f.Version, at.UTC().Format(time.DateOnly), f.FreshnessDays)
 	}
 	return nil
 }

@@ -185,11 +185,14 @@ func TestGate(t *testing.T) {
 		said  []store.Stated
 		stale bool
 	}{
-		"fresh":                {[]run{{"codex", "1.0.0", rep, "S", 13 * day, nil}}, nil, false},
-		"on the last day":      {[]run{{"codex", "1.0.0", rep, "S", 14 * day, nil}}, nil, false},
-		"too old":              {[]run{{"codex", "1.0.0", rep, "S", 14*day + time.Hour, nil}}, nil, true},
-		"nothing captured":     {nil, nil, true},
-		"only another profile": {[]run{{"codex", "1.0.0", rep, "S", day, other}}, nil, true},
+		"fresh":                     {[]run{{"codex", "1.0.0", rep, "S", 13 * day, nil}}, nil, false},
+		"on the last day":           {[]run{{"codex", "1.0.0", rep, "S", 14 * day, nil}}, nil, false},
+		"too old":                   {[]run{{"codex", "1.0.0", rep, "S", 14*day + time.Hour, nil}}, nil, true},
+		"nothing captured":          {nil, nil, true},
+		"only its history is fresh": {[]run{{"codex", "1.1.0", rep, "S", 20 * day, nil}, {"codex", "1.0.0", rep, "S", day, nil}}, nil, true},
+		"the newest is fresh":       {[]run{{"codex", "1.0.0", rep, "S", 20 * day, nil}, {"codex", "1.1.0", rep, "S", day, nil}}, nil, false},
+		"a prerelease is no matter": {[]run{{"codex", "1.1.0-alpha.1", rep, "S", 20 * day, nil}, {"codex", "1.0.0", rep, "S", day, nil}}, nil, false},
+		"only another profile":      {[]run{{"codex", "1.0.0", rep, "S", day, other}}, nil, true},
 		"the fresh one is withdrawn": {[]run{{"codex", "1.0.0", rep, "S", day, nil}, {"codex", "1.0.0", rep, "S", 20 * day, nil}},
 			[]store.Stated{statement(run{"codex", "1.0.0", rep, "S", day, nil}, contract.EvidenceWithdrawal)}, true},
 		"a Tier 1 agent is no matter": {[]run{{"codex", "1.0.0", rep, "S", day, nil}, {"pi", "1.0.0", rep, "S", 90 * day, nil}}, nil, false},
