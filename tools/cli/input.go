@@ -53,7 +53,9 @@ func parseInput(name string, b []byte) (*input, error) {
 		}
 	case isSanitized(b):
 		in.kind = sanitized
-		in.transcript, err = transcript.ReadSanitized(bytes.NewReader(b))
+		if in.transcript, err = transcript.ReadSanitized(bytes.NewReader(b)); err == nil {
+			in.transcript = in.transcript.Relined()
+		}
 	default:
 		in.transcript = stdoutTranscript(b)
 		in.utf16 = bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff"))

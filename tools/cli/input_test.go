@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,24 @@ func TestParseInputTellsFormsApart(t *testing.T) {
 		if in.kind != c.want || in.stdoutOnly() != c.only {
 			t.Errorf("%s: kind %d, stdout only %v", name, in.kind, in.stdoutOnly())
 		}
+	}
+}
+
+// A transcript of chunks is read as lines, so that nothing is judged in parts.
+func TestParseInputOfChunks(t *testing.T) {
+	record := func(stream, data string) string {
+		return `{"dir":"cli->server","stream":"` + stream + `","at_ms":0,"data":"` + data + `"}` + "\n"
+	}
+	in, err := parseInput("chunks", []byte(record("stderr", `one\ntw`)+record("stdout", `x\n`)+record("stderr", `o\nthree`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range in.transcript.Records {
+		got = append(got, string(in.transcript.Records[i].Data))
+	}
+	if want := []string{"one\n", "x\n", "two\n", "three"}; !slices.Equal(got, want) {
+		t.Errorf("lines %q, want %q", got, want)
 	}
 }
 
