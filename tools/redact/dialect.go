@@ -171,10 +171,28 @@ func (r *run) enumLike(v string) bool {
 	if digits > 10 || v[0] == ' ' || v[0] == '/' || v[0] == '.' || v[len(v)-1] == ' ' || strings.Count(v, " ") > 3 {
 		return false
 	}
-	if strings.Contains(v, "//") || isAddress(v) || isFile(v) || isSlug(v) || isEncodedHome(v) || looksLikeID(v) && !isVersion(v) {
+	if strings.Contains(v, "//") || isAddress(v) || isFile(v) || isSlug(v) || isEncodedHome(v) || looksLikeID(v) && !isVersion(v) || holdsLongID(v) {
 		return false
 	}
 	return !r.secret(v)
+}
+
+// longID is the length from which a part of a value is no word of a constant if it
+// looks like an identifier.
+const longID = 16
+
+// holdsLongID says that a part of v is an identifier or a secret: no constant is
+// made of one.
+func holdsLongID(v string) bool {
+	if len(v) < longID {
+		return false
+	}
+	for _, part := range strings.FieldsFunc(v, func(c rune) bool { return strings.ContainsRune(".:/ <>+", c) }) {
+		if len(part) >= longID && len(part) < len(v) && looksLikeID(part) {
+			return true
+		}
+	}
+	return false
 }
 
 // secret says that the leak scan would find something in v.

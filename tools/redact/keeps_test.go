@@ -39,6 +39,7 @@ func TestWhatIsKept(t *testing.T) {
 		{"json error body", failed(`{"error":{"type":"invalid_request_error","message":"model acme-7 not found"}}`), failed(`{"error":{"type":"invalid_request_error","message":"model <text:1>-7 not found"}}`)},
 		{"numbers in texts", failed("429: 274931 tokens > 200000 maximum, account 4711471147 in 182ms"), failed("429: 274931 tokens > 200000 maximum, account <id:1> in <time>")},
 		{"order, spacing, duplicate keys", `{ "type" : "turn.started", "type":"turn.started","x":1.50e0 }`, `{ "type" : "turn.started", "type":"turn.started","x":1.50e0 }`},
+		{"enum that holds an identifier", `{"type":"key of 2AsHRarl7aQejPkVEL9gtr"}`, `{"type":"<text:1>"}`},
 		{"enum that is none", `{"type":"my own words"}`, `{"type":"my own words"}`},
 		{"cut line", `{"type":"error","message":"Reconnecting... al`, `{"type":"error","message":"Reconnecting... <text:1>`},
 		{"no json", "2026-05-21T09:18:12.446963Z ERROR codex_core::codex: failed to load skill /home/user/.codex/x.md", "<time> ERROR codex_core::codex: failed to load skill /h/p1.md <pad>"},

@@ -27,7 +27,7 @@ import (
 
 // Version is redaction.tool_version of an observation. It changes when the
 // same raw transcript gives other sanitized bytes.
-const Version = "1.3.0"
+const Version = "1.4.0"
 
 // maxNesting is how deep JSON inside strings is read.
 const maxNesting = 4

@@ -2,69 +2,6 @@ package leak
 
 import "strings"
 
-// Bounds of a name and of its value: what is longer is neither, and the scan
-// stays linear.
-const (
-	maxName       = 64
-	maxNamedValue = 4096
-)
-
-// assigned is a value that stands behind a name, as in NAME=value,
-// "name": "value" and name: "two words", also with escaped quotes.
-type assigned struct {
-	name       string // what stands of the name from the keyword on
-	start, end int
-	quoted     bool
-	equals     bool // behind "=", not ":"
-	flag       bool // behind a space: --name value
-}
-
-func assignment(s string, start, end int) (v assigned, ok bool) {
-	s = s[:min(len(s), end+maxNamedValue)]
-	i := end
-	for i < len(s) && i < end+maxName && (isAlnum(s[i]) || s[i] == '_' || s[i] == '-') {
-		i++
-	}
-	v.name = s[end:i]
-	i, _ = skipQuotes(s, i)
-	spaces := i
-	for i < len(s) && s[i] == ' ' {
-		i++
-	}
-	switch {
-	case i >= len(s):
-		return v, false
-	case s[i] == '=' || s[i] == ':':
-		v.equals = s[i] == '='
-		i++
-		if i < len(s) && (s[i] == '>' || s[i] == '=') {
-			i++
-		}
-		for i < len(s) && s[i] == ' ' {
-			i++
-		}
-	case i == spaces+1 && isFlag(s, start):
-		v.flag = true
-	default:
-		return v, false
-	}
-	v.start, v.quoted = skipQuotes(s, i)
-	v.end = valueEnd(s, v.start, v.quoted)
-	for !v.quoted && v.end > v.start && strings.IndexByte(".:!?", s[v.end-1]) >= 0 {
-		v.end--
-	}
-	return v, v.end > v.start
-}
-
-// isFlag says that the name that holds s[at] begins with two dashes.
-func isFlag(s string, at int) bool {
-	i := at
-	for i > 0 && at-i < maxName && (isAlnum(s[i-1]) || s[i-1] == '-' || s[i-1] == '_') {
-		i--
-	}
-	return strings.HasPrefix(s[i:], "--")
-}
-
 // secretValue finds the value of the secret-like name around s[start:end].
 // Deny says that the caller takes any value behind "=", as redaction does; the
 // leak scan wants one that looks like a secret.
@@ -74,13 +11,16 @@ func secretValue(_ *rule, s string, start, end int, deny bool) (int, int) {
 			return 0, 0
 		}
 	}
+	if end-start == len("pass") && lower(s[start]) == 'p' && (end < len(s) && isLetter(s[end]) || !passName(s, start)) {
+		return 0, 0
+	}
 	v, ok := assignment(s, start, end)
 	if !ok || plural(s[start:end]+v.name) || deny && v.flag {
 		return 0, 0
 	}
 	text := s[v.start:v.end]
 	switch {
-	case len(text) < 4 || !notInert(text) || allDigits(text) || isEnvName(text):
+	case len(text) < 4 || !notInert(text) || allDigits(text) || isEnvName(text) || v.loose && !random(text):
 		return 0, 0
 	case deny && v.equals, secretLike(text) && (deny || !reference(text, v.quoted)):
 		return v.start, v.end
@@ -110,6 +50,9 @@ func reference(v string, quoted bool) bool {
 	}
 	if quoted {
 		return false
+	}
+	if identifierDigits(v) && strings.HasSuffix(lowerASCII(v), "key") { // a name in code that ends as the member does
+		return true
 	}
 	i := 0
 	for i < len(v) && (isAlnum(v[i]) || v[i] == '_' || v[i] == '.') {
@@ -147,7 +90,7 @@ const longName = 32
 // namedValue finds a value of the rule's grammar behind the provider's name.
 func namedValue(r *rule, s string, start, end int, _ bool) (int, int) {
 	v, ok := assignment(s, start, end)
-	if !ok || v.flag && !v.quoted {
+	if !ok || v.loose || v.flag && !v.quoted {
 		return 0, 0
 	}
 	m := r.compiled().FindStringIndex(s[v.start:min(len(s), v.start+maxNamedValue)])
@@ -259,6 +202,16 @@ func identifier(s string) bool {
 		}
 	}
 	return true
+}
+
+// identifierDigits says that s is a name of code, which may have digits.
+func identifierDigits(s string) bool {
+	return isLetter(s[0]) && identifier(strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' {
+			return 'x'
+		}
+		return c
+	}, s))
 }
 
 // isEnvName says that s names a variable: OPENAI_API_KEY.

@@ -2,6 +2,7 @@ package leak
 
 import (
 	"bytes"
+	b64 "encoding/base64"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -113,6 +114,33 @@ var forms = map[string]func(r *rand.Rand) string{
 	"home-windows":    func(r *rand.Rand) string { return `C:\Users` + `\` + token(r, 6) + `\work` },
 	"home-slug":       func(r *rand.Rand) string { return "in -Users" + "-" + token(r, 6) + "-work" },
 	"secret-value":    func(r *rand.Rand) string { return "DB_PASSWORD" + "=" + token(r, 16) },
+	"auth-scheme":     func(r *rand.Rand) string { return "Authorization: " + "Acme-V2 " + token(r, 24) },
+	"aws-signature":   func(r *rand.Rand) string { return "SignedHeaders=host, Signature" + "=" + hexText(r, 64) },
+	"netrc":           func(r *rand.Rand) string { return "machine x.example login jo " + "password " + token(r, 10) },
+	"user-flag":       func(r *rand.Rand) string { return "curl -u " + "jo:" + token(r, 14) },
+	"password-flag":   func(r *rand.Rand) string { return "docker login -u jo " + "-p " + token(r, 14) },
+	"cookie-flag":     func(r *rand.Rand) string { return "curl -b " + "'sid=" + token(r, 20) + "'" },
+	"registry-auth": func(r *rand.Rand) string {
+		return `{"auths":{"x.example":{"au` + `th":"` + base64Of("jo:"+token(r, 15)) + `"}}}`
+	},
+	"url-token":  func(r *rand.Rand) string { return "https://" + token(r, 30) + "@git.example/x" },
+	"oauth-code": func(r *rand.Rand) string { return "/callback?co" + "de=" + scattered(r, 32) + "&state=1" },
+	"home-wsl":   func(r *rand.Rand) string { return `\\wsl$\Ubuntu\ho` + `me\` + token(r, 6) + `\x` },
+	"ssh2-key": func(r *rand.Rand) string {
+		return "---- BEGIN SSH2 ENCRYPTED " + "PRIVATE KEY ----\n" + token(r, 40) + "\n---- END"
+	},
+}
+
+func base64Of(s string) string { return b64.StdEncoding.EncodeToString([]byte(s)) }
+
+// scattered makes a token in which large and small letters and digits alternate as
+// no name has them.
+func scattered(r *rand.Rand, n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = []string{"abcdefgh", "23456789", "QRSTUVWX"}[(i+i/7)%3][r.IntN(8)]
+	}
+	return string(b)
 }
 
 func hexText(r *rand.Rand, n int) string {
