@@ -53,6 +53,8 @@ func formRules() []*rule {
 		{id: "home-windows", kind: kindPath, keywords: []string{`\users`, `:/users/`}, back: 70, check: somebody, quick: anywhere, expr: `(?i)(?:[a-z]:|\\\\{1,8}[a-z0-9.-]{1,63})(?:\\{1,8}|/)Users(?:\\{1,8}|/)(?:[^\\/\s"'<>:,;]{1,64}(?: [^\\/\s"'<>:,;]{1,32}){1,2}[\\/]|[^\\/\s"'<>]{1,64})`},
 		{id: "home-wsl", kind: kindPath, keywords: []string{`\home\`, `settings\`}, back: 70, check: somebody, quick: anywhere, expr: `(?i)\\{1,8}[a-z0-9.$-]{1,63}\\{1,8}[a-z0-9.-]{1,63}\\{1,8}home\\{1,8}[a-z0-9._-]{1,64}|[a-z]:\\{1,8}Documents and Settings\\{1,8}[^\\/\s"'<>]{1,64}`},
 		{id: "home-slug", kind: kindPath, keywords: []string{"-users-", "-home-", "-root-"}, back: 4, quick: anywhere, expr: `(?:^|[^A-Za-z0-9-])(?:[A-Z]-)?-(?:Users|home|root)-[A-Za-z0-9]+[A-Za-z0-9._-]*`},
+		{id: "invisible", keywords: []string{"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad"}, view: visible},
+		{id: "entities", keywords: []string{"&#", "&quot;", "&lt;"}, view: entities},
 		{id: "secret-value", kind: "token", keywords: secretWords, value: secretValue},
 	}
 }

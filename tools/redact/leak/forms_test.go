@@ -4,6 +4,7 @@ import (
 	"bytes"
 	b64 "encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"strings"
@@ -47,6 +48,9 @@ func TestPlaces(t *testing.T) {
 		{"base64", "", b64.StdEncoding.EncodeToString([]byte(secret[:39])), "", "base64"},
 		{"base64 later", "x " + b64.StdEncoding.EncodeToString([]byte("key")), b64.StdEncoding.EncodeToString([]byte(secret[:39])), "", "base64"},
 		{"ansi", "a ", secret[:9] + "\x1b[1m" + secret[9:], " b", "ansi"},
+		{"invisible", "a ", secret[:9] + "\u200b" + secret[9:20] + "\u00ad" + secret[20:], " b", "invisible"},
+		{"references", "<p a='", references(secret), "'>", "entities"},
+		{"references in JSON", `{"a":"x\n`, references(secret), `"}`, "entities"},
 		{"wrapped", "a ", secret[:9] + "\n  " + secret[9:], " b", "wrapped"},
 		{"joined", `{"d":"`, secret[:9] + "\"}\n{\"d\":\"" + secret[9:], `"}`, "joined"},
 		{"base64 in escapes", `{"a":"\u000a`, b64.StdEncoding.EncodeToString([]byte(secret[:39])), `"}`, "base64"},
@@ -61,6 +65,13 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%s: %v, want %s, bytes %d-%d", c.name, found, c.view, len(c.before), len(c.before)+len(c.form))
 		}
 	}
+}
+
+func references(s string) (out string) {
+	for _, c := range []byte(s) {
+		out += fmt.Sprintf("&#%d;", c)
+	}
+	return out
 }
 
 // Values of the child's environment are found whatever they look like.

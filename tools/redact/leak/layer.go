@@ -123,7 +123,25 @@ func (x *scan) view(l *layer) {
 // match finds the secrets of a layer that a keyword gives away; those that a run
 // of letters does are found by runs.
 func (x *scan) match(l *layer) {
-	x.s.find(l.s, l.glue, false, nil, func(r *rule, start, end int) { x.accept(r, l, start, end) })
+	var again [2]*rule
+	x.s.find(l.s, l.glue, false, nil, func(r *rule, start, end int) {
+		switch {
+		case r.view == nil:
+			x.accept(r, l, start, end)
+		case again[0] == nil || again[0] == r:
+			again[0] = r
+		default:
+			again[1] = r
+		}
+	})
+	for _, r := range again {
+		if r == nil {
+			continue
+		}
+		if c := l.child(r.id, 0, len(l.s), r.view); len(c.s) < len(l.s) {
+			x.view(c)
+		}
+	}
 }
 
 func (x *scan) accept(r *rule, l *layer, start, end int) {

@@ -29,8 +29,11 @@ type rule struct {
 	// inWord keeps the rule from words that a line break only seems to cut: no
 	// full stop may stand before the break.
 	inWord bool
-	once   sync.Once
-	re     *regexp.Regexp
+	// view is how a layer is read once more that holds one of the keywords. Such a
+	// rule finds nothing itself.
+	view decoder
+	once sync.Once
+	re   *regexp.Regexp
 }
 
 // ruleWindow is how far behind its keyword a secret is looked for: nothing

@@ -17,7 +17,7 @@ type Finding struct {
 	// not be read to its end, which may hold anything.
 	Rule string
 	// View is how the bytes had to be read, outermost first, joined by "+":
-	// raw, json, base64, hex, percent, quoted-printable, ansi, utf16, gzip,
+	// raw, json, base64, hex, percent, quoted-printable, ansi, utf16, gzip, invisible, entities,
 	// bytes, wrapped, joined.
 	View string
 	Line int // from 1
@@ -95,7 +95,11 @@ const kindPath = "path"
 // form for redaction: any value behind a secret-like name and "=" counts, and no
 // home folder.
 func (s *Scanner) Matches(text string, deny bool, f func(m Match)) {
-	s.matches(text, 0, deny, nil, func(r *rule, start, end int) { f(Match{start, end, r.id, r.kind}) })
+	s.matches(text, 0, deny, nil, func(r *rule, start, end int) {
+		if r.view == nil {
+			f(Match{start, end, r.id, r.kind})
+		}
+	})
 }
 
 var knownRule = &rule{id: KnownSecret, kind: "token"}
@@ -132,6 +136,12 @@ func (s *Scanner) keyword(text string, n, start, end, glue int, deny bool, f fun
 	}
 	r := s.cat.rules[n]
 	if deny && r.kind == kindPath {
+		return
+	}
+	if r.view != nil {
+		if !deny {
+			f(r, start, end)
+		}
 		return
 	}
 	if a, b := r.find(text, start, end, glue, deny); b > a {

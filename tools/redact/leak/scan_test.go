@@ -3,6 +3,7 @@ package leak
 import (
 	"bytes"
 	b64 "encoding/base64"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -126,6 +127,16 @@ var forms = map[string]func(r *rand.Rand) string{
 	"url-token":  func(r *rand.Rand) string { return "https://" + token(r, 30) + "@git.example/x" },
 	"oauth-code": func(r *rand.Rand) string { return "/callback?co" + "de=" + scattered(r, 32) + "&state=1" },
 	"home-wsl":   func(r *rand.Rand) string { return `\\wsl$\Ubuntu\ho` + `me\` + token(r, 6) + `\x` },
+	"invisible": func(r *rand.Rand) string {
+		return "ghp_" + token(r, 12) + []string{"\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad"}[r.IntN(5)] + token(r, 24)
+	},
+	"entities": func(r *rand.Rand) string {
+		out := ""
+		for _, c := range []byte("ghp_" + token(r, 36)) {
+			out += fmt.Sprintf([]string{"&#%d;", "&#x%x;"}[r.IntN(2)], c)
+		}
+		return out
+	},
 	"ssh2-key": func(r *rand.Rand) string {
 		return "---- BEGIN SSH2 ENCRYPTED " + "PRIVATE KEY ----\n" + token(r, 40) + "\n---- END"
 	},
