@@ -20,13 +20,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func registry(t testing.TB) *store.Registry {
-	t.Helper()
-	reg, err := store.Open(filepath.Join("..", "..", ".."))
-	must(t, err)
-	return reg
-}
-
 // short is two short fixtures of every dialect. All are read for it, once.
 var short = sync.OnceValues(func() ([]Fixture, error) {
 	reg, err := store.Open(filepath.Join("..", "..", ".."))
