@@ -71,6 +71,9 @@ func (l *sideLoader) load(name string) (*side, error) {
 
 // findHint says how to name what cannot be found.
 func findHint(name string) string {
+	if ext := filepath.Ext(name); ext == ".json" || ext == ".jsonl" || filepath.IsAbs(name) {
+		return "check the path; a file of the registry may be named from its top, as observations/…"
+	}
 	agent, _, _ := strings.Cut(strings.ReplaceAll(name, "@", "/"), "/")
 	if strings.HasPrefix(name, "sha256") {
 		return "a signature has at least eight digits: sha256:0a1b2c3d; agent-contracts matrix --explain AGENT VERSION names those of a version"
