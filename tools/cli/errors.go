@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os/exec"
@@ -14,9 +15,11 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
 	"github.com/nexu-io/open-design-agent-contracts/tools/replay/external"
+	"github.com/nexu-io/open-design-agent-contracts/tools/report"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
 // classifyTool gives errors of the tools their exit code and hint: 2 for what
@@ -62,6 +65,10 @@ func classifyTool(err error) (code int, hint string) {
 		return ExitUsage, "add age_recipients to maintainers in registry/policy.json"
 	case errors.As(err, &file):
 		return ExitUsage, validateHint(file.Name)
+	case errors.Is(err, report.ErrAddress):
+		return ExitUsage, "correct " + webhookURLVar
+	case errors.Is(err, rawjson.ErrDepth):
+		return ExitCannotKnow, fmt.Sprintf("no reader takes a line that nests more than %d deep", rawjson.MaxDepth)
 	case errors.As(err, &broken):
 		return ExitUsage, validateHint(broken.File)
 	case brokenTranscript(err):

@@ -15,8 +15,10 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/install"
+	"github.com/nexu-io/open-design-agent-contracts/tools/report"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
 )
 
 // syntaxError is what decoding a cut record gives.
@@ -53,6 +55,8 @@ func TestExitCodes(t *testing.T) {
 		"broken file":        {fmt.Errorf("planning: %w", &store.BrokenError{File: "registry/policy.json", Err: errors.New("cut")}), ExitUsage, "validate registry/policy.json"},
 		"broken record":      {fmt.Errorf("reading registry/policy.json: %w", syntaxError()), ExitUsage, "agent-contracts validate"},
 		"broken transcript":  {fmt.Errorf("reading x: %w", &transcript.LineError{Line: 1, What: "cut"}), ExitUsage, ""},
+		"bad webhook":        {fmt.Errorf("sending: %w", report.ErrAddress), ExitUsage, "correct " + webhookURLVar},
+		"too deep":           {fmt.Errorf("reading x: %w", rawjson.ErrDepth), ExitCannotKnow, "nests more than"},
 		"anything else":      {errors.New("impossible"), ExitBug, "our bug"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -269,6 +269,8 @@ func (a *app) reportSend(ctx context.Context, what, link string) error {
 		switch err := hook.Send(ctx, s.Card()); {
 		case errors.As(err, &leaked):
 			return &Exit{Code: ExitRefused, Err: err}
+		case errors.Is(err, report.ErrAddress):
+			return err
 		case err != nil:
 			return &Exit{Code: ExitFindings, Err: err}
 		}

@@ -74,13 +74,16 @@ func Sign(timestamp, secret string) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
+// ErrAddress says that nothing can be sent to the address of a Webhook.
+var ErrAddress = errors.New("the webhook's address is not an http or https URL")
+
 // Send delivers a card. It tries again, with growing delays, when nobody
 // answers, when the answer is 429 or 5xx, and when Feishu asks for less speed.
 // Each attempt is signed anew, since a signature is good for an hour. The error
-// is a *LeakError, a *SendError, or the context's.
+// is a *LeakError, a *SendError, ErrAddress, or the context's.
 func (w *Webhook) Send(ctx context.Context, card *Card) error {
 	if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return errors.New("the webhook's address is not an http or https URL")
+		return ErrAddress
 	}
 	if err := w.check(card); err != nil {
 		return err
