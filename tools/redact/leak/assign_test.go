@@ -41,7 +41,7 @@ func TestNamedNothing(t *testing.T) {
 		"login string\n\tpassword string", "login nobody\n password nothing", "token is expired", "the token sha256-of-the-file is", "password must have 8 characters", "| token | what it is |", "(?:access_token|user_code|token|key)=([^&",
 		"bypass: 0123abcdZZ99", "passed: 12ab34cd56ef", "compass=N52E13WxYz12", "pass: 1234 fail: 2", "key \"<timestamp>\\n<secret>\", in base64.", "-u 1000:1000", "docker run -u node:node x", "git push -u origin HEAD",
 		"const token: string = readToken(env2)", "{\"name\":\"max_tokens\",\"value\":\"128000abc\"}", "{\"name\":\"token\",\"value\":\"<text:1>\"}", "<password><token:1></password>", "password <text:4>", "Authorization: <text:1> <token:1>",
-		"{\"auth\":\"oauth2client\"}", "?code=ERR_BAD_REQUEST_12", "exit code=0123456789012345678", "https://registry.npm.example/@scope/name", "mysql -u root -p db",
+		"{\"auth\":\"oauth2client\"}", "?code=ERR_BAD_REQUEST_12", "exit code=0123456789012345678", "https://packages.example/@scope/name", "mysql -u root -p db",
 	} {
 		if f := s.Scan([]byte(text)); len(f) > 0 {
 			t.Errorf("%q: %v", text, f)
