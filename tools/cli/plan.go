@@ -35,6 +35,10 @@ without substance (weak_success), a probe without a record (uncovered_probe), a
 shape that was seen once (unconfirmed), and one more version where that supports
 a range or says where a shape changed (range). It runs nothing.
 
+What lies between two versions it takes from registry/releases.json, which bisect
+writes. A range in which no release was published, or each was tried and gave
+nothing, is not asked for; "skipped" of --format json lists it. bisect looks again.
+
 With --format github-matrix it prints the matrix of a GitHub Actions job, in at
 most --shards jobs that take about equally long; "inputs" of a job is what
 capture --input reads. The estimate of time and disk is on stderr.
@@ -119,6 +123,9 @@ func (a *app) plan(ctx context.Context, f *planFlags, ids []string) error {
 		err = a.printPlanMatrix(f, p, records.Agents)
 	default:
 		err = a.printPlanned(p)
+	}
+	if n := len(p.Skipped); n > 0 {
+		a.talk("%s left out: no release in between that could be captured is on record; --format json has the reasons", count(n, "range"))
 	}
 	if err != nil || len(p.Items) == 0 {
 		return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
+	"github.com/nexu-io/open-design-agent-contracts/tools/bisect"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/health"
 	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
@@ -24,6 +25,8 @@ type Plan struct {
 	SchemaVersion int    `json:"schema_version"`
 	AsOf          string `json:"as_of"` // UTC, RFC 3339 with Z
 	Items         []Item `json:"items"`
+	// Skipped are ranges that nobody need ask for.
+	Skipped []Skipped `json:"skipped"`
 	// Estimate is the sum over the items.
 	Estimate Estimate `json:"estimate"`
 }
@@ -79,7 +82,8 @@ var fromHealth = map[health.ReasonCode]Code{
 // Records is everything that a plan follows from.
 type Records struct {
 	matrix.Records
-	Sources []store.Sourced
+	Sources  []store.Sourced
+	Releases contract.Releases // what was published, and what of it gave nothing
 }
 
 // Load reads the records of a registry.
@@ -88,7 +92,11 @@ func Load(reg *store.Registry) (*Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Records{Records: *m}
+	published, err := bisect.LoadReleases(reg)
+	if err != nil {
+		return nil, err
+	}
+	r := &Records{Records: *m, Releases: *published}
 	r.Sources, err = reg.SourceEvidence("")
 	return r, err
 }
@@ -127,8 +135,10 @@ type builder struct {
 	levels   map[contract.Digest]contract.ValidityLevel
 	seen     map[string]string // latest version by agent
 	byTrack  map[trackKey]*track
-	counted  []store.Observed // those that count
+	counted  []store.Observed      // those that count
+	releases map[string]*published // by agent
 	items    map[itemKey]*Item
+	skipped  []Skipped
 }
 
 type itemKey struct {
@@ -137,7 +147,7 @@ type itemKey struct {
 }
 
 func newBuilder(r *Records, o Options) (*builder, error) {
-	b := &builder{r: r, o: o, standing: matrix.NewStanding(r.Statements), seen: map[string]string{}, byTrack: map[trackKey]*track{}, items: map[itemKey]*Item{}}
+	b := &builder{r: r, o: o, standing: matrix.NewStanding(r.Statements), seen: map[string]string{}, byTrack: map[trackKey]*track{}, releases: map[string]*published{}, items: map[itemKey]*Item{}}
 	b.levels = matrix.Levels(r.Observations, b.standing)
 	for _, id := range o.Agents {
 		if _, err := agents.Find(r.Agents, id); err != nil {
@@ -210,7 +220,7 @@ func firstProbes(a *contract.Agent) []string {
 }
 
 func (b *builder) finish() *Plan {
-	p := &Plan{SchemaVersion: contract.SchemaVersion, AsOf: b.o.Now.UTC().Format(time.RFC3339), Items: []Item{}}
+	p := &Plan{SchemaVersion: contract.SchemaVersion, AsOf: b.o.Now.UTC().Format(time.RFC3339), Items: []Item{}, Skipped: append([]Skipped{}, b.skipped...)}
 	for _, it := range b.items {
 		slices.Sort(it.Probes)
 		it.Probes = slices.Compact(it.Probes)
@@ -225,6 +235,9 @@ func (b *builder) finish() *Plan {
 	slices.SortFunc(p.Items, func(x, y Item) int {
 		return cmp.Or(cmp.Compare(x.Tier, y.Tier), cmp.Compare(x.Reasons[0].Code.rank(), y.Reasons[0].Code.rank()),
 			cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.Platform, y.Platform), cmp.Compare(x.Version, y.Version))
+	})
+	slices.SortStableFunc(p.Skipped, func(x, y Skipped) int { // within a track the newest first
+		return cmp.Or(cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.Platform, y.Platform))
 	})
 	for i := range p.Items {
 		p.Estimate.add(p.Items[i].Estimate)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
@@ -199,60 +198,4 @@ func (b *builder) unconfirmed(t *track) error {
 		}
 	}
 	return nil
-}
-
-// oneMore asks for one version between the newest two captured neighbours of
-// the representative probe that have versions between them: where they differ,
-// it halves the place of the change, where they agree, it backs what is
-// interpolated.
-func (b *builder) oneMore(t *track) error {
-	var pair [2]*captured
-	var changed bool
-	var after *captured
-	for _, v := range slices.Backward(t.versions) {
-		o := v.probes[t.agent.RepresentativeProbe]
-		if o == nil || v.parsed.Prerelease != "" || v.parsed.Build != "" {
-			continue // no range of npm's can say "between builds"
-		}
-		if after != nil && apart(v.parsed, after.parsed) {
-			differ := o.Shape.Signature != after.probes[t.agent.RepresentativeProbe].Shape.Signature
-			if pair[0] == nil || differ && !changed {
-				pair, changed = [2]*captured{v, after}, differ
-			}
-			if changed {
-				break
-			}
-		}
-		after = v
-	}
-	if pair[0] == nil {
-		return nil
-	}
-	text := "they have one shape: one capture between them backs what is interpolated"
-	if changed {
-		text = "the shape changed between them: one capture says closer where"
-	}
-	b.add(t.agent, ">"+pair[0].text+" <"+pair[1].text, t.platform, []string{t.agent.RepresentativeProbe},
-		Reason{OneMore, t.agent.RepresentativeProbe, fmt.Sprintf("%s and %s were captured, nothing between; %s", pair[0].text, pair[1].text, text)})
-	return nil
-}
-
-// apart reports whether releases between two versions are likely: their
-// numbers leave room for some.
-func apart(a, b agents.Version) bool {
-	for i := range 3 {
-		x, y := number(a, i), number(b, i)
-		if x != y {
-			return y-x > 1
-		}
-	}
-	return false
-}
-
-func number(v agents.Version, i int) int {
-	if i >= len(v.Parts) {
-		return 0
-	}
-	n, _ := strconv.Atoi(v.Parts[i])
-	return n
 }
