@@ -116,6 +116,9 @@ type RedactRules struct {
 	Names []string `json:"names,omitempty"`
 	// Vocabulary paths hold texts of the CLI or provider: known words survive.
 	Vocabulary []string `json:"vocabulary,omitempty"`
+	// Outputs are Vocabulary paths that hold what a tool gave back: a text of
+	// more than 2,000 UTF-16 units there is somebody's data and no message.
+	Outputs []string `json:"outputs,omitempty"`
 	// Model paths hold text that the model wrote. In a hermetic run, text there
 	// that the scenario did not send was written by the CLI and is treated like
 	// text at a Vocabulary path.

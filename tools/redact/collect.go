@@ -60,7 +60,7 @@ type walkContext struct {
 	written   bool // below a Vocabulary path, or on stderr
 	synthetic bool
 	opaque    bool // inside a payload, where member names may be data
-	sent      bool // below a member of requestKeys: no text of the CLI
+	sent      bool // below a member of requestKeys, or in a long output: no text of the CLI
 	depth     int  // of JSON inside strings
 }
 
@@ -166,6 +166,9 @@ func (r *run) leaf(s string, st paths.State, ctx walkContext) {
 	} else if ctx.written && r.in.Hermetic && r.scenario.has(s) {
 		ctx.written = false
 	}
+	if ctx.written && f&fOutput != 0 && len(s) > maxOutput && utf16Len(s) > maxOutput {
+		ctx.written, ctx.sent = false, true
+	}
 	if ctx.written {
 		r.written.add(s)
 	}
@@ -178,6 +181,10 @@ func (r *run) leaf(s string, st paths.State, ctx walkContext) {
 		}
 	}
 }
+
+// maxOutput is the length in UTF-16 units up to which what a tool gave back may be
+// a message. It is a length class, so that a sanitized text is on the same side.
+const maxOutput = 2000
 
 // firstByte returns the first byte of s that is no white space, or 0.
 func firstByte(s string) byte {

@@ -13,6 +13,7 @@ const (
 	fLiteral paths.Flags = 1 << iota
 	fName
 	fVocabulary
+	fOutput // beside fVocabulary
 	fModel
 	fMeasured
 	fEncoded
@@ -63,7 +64,7 @@ func compileDialect(c *contract.Dialect) (*dialect, error) {
 		flag paths.Flags
 	}{
 		{c.EventType, fLiteral}, {c.Enums, fLiteral}, {rr.Literals, fLiteral}, {rr.Names, fName},
-		{rr.Vocabulary, fVocabulary}, {rr.Model, fModel}, {rr.Measured, fMeasured}, {rr.Encoded, fEncoded},
+		{rr.Vocabulary, fVocabulary}, {rr.Outputs, fVocabulary | fOutput}, {rr.Model, fModel}, {rr.Measured, fMeasured}, {rr.Encoded, fEncoded},
 		{c.Maps, fMap}, {c.Opaque, fOpaque},
 	} {
 		for _, p := range l.list {

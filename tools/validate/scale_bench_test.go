@@ -36,6 +36,19 @@ func scale(b *testing.B, reg *store.Registry) {
 			b.ReportMetric((processorTime(b)-before).Seconds()/float64(b.N), "cpu-s/op")
 		})
 	}
+	for _, p := range peers {
+		b.Run("peer-"+p.name, func(b *testing.B) {
+			before, n := processorTime(b), 0
+			for b.Loop() {
+				var err error
+				if n, err = peer(reg, p); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric((processorTime(b)-before).Seconds()/float64(b.N), "cpu-s/op")
+			b.ReportMetric(float64(n), "records")
+		})
+	}
 }
 
 func validates(reg *store.Registry) error {

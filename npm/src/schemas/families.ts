@@ -60,9 +60,13 @@ export type Paths6 = Path[];
  */
 export type Paths7 = Path[];
 /**
- * Texts of the model. In a hermetic run what the scenario did not send there was written by the CLI.
+ * Texts that a tool gave back: known words survive in one of at most 2,000 UTF-16 units, a longer one is data.
  */
 export type Paths8 = Path[];
+/**
+ * Texts of the model. In a hermetic run what the scenario did not send there was written by the CLI.
+ */
+export type Paths9 = Path[];
 /**
  * Frames whose texts at model places the CLI wrote itself.
  */
@@ -70,11 +74,11 @@ export type Matches5 = Match[];
 /**
  * Numbers that a clock, meter or kernel gave: zero stays, the rest becomes 1.
  */
-export type Paths9 = Path[];
+export type Paths10 = Path[];
 /**
  * What tells texts apart that interleave.
  */
-export type Paths10 = Path[];
+export type Paths11 = Path[];
 /**
  * Frames that close the texts with the same key values.
  */
@@ -82,7 +86,7 @@ export type Matches6 = Match[];
 /**
  * Base64 or arrays of byte numbers that hold text.
  */
-export type Paths11 = Path[];
+export type Paths12 = Path[];
 /**
  * This interface was referenced by `Families`'s JSON-Schema
  * via the `definition` "matches".
@@ -91,16 +95,16 @@ export type Matches7 = Match[];
 /**
  * Values that survive if they look like an enum value.
  */
-export type Paths12 = Path[];
+export type Paths13 = Path[];
 /**
  * Numbers that a clock gave: zero stays, the rest becomes 1.
  */
-export type Paths13 = Path[];
+export type Paths14 = Path[];
 /**
  * This interface was referenced by `Families`'s JSON-Schema
  * via the `definition` "paths".
  */
-export type Paths14 = Path[];
+export type Paths15 = Path[];
 
 /**
  * What the normalizer, the redactor and the comparer need to know about each dialect of each protocol family (registry/families.json).
@@ -125,8 +129,8 @@ export interface Families {
      * The lines that say how a turn went.
      */
     keep: Matches7;
-    literals: Paths12;
-    measured?: Paths13;
+    literals: Paths13;
+    measured?: Paths14;
   }[];
 }
 /**
@@ -237,21 +241,22 @@ export interface Redact {
   literals?: Paths5;
   names?: Paths6;
   vocabulary?: Paths7;
-  model?: Paths8;
+  outputs?: Paths8;
+  model?: Paths9;
   synthetic?: Matches5;
-  measured?: Paths9;
+  measured?: Paths10;
   /**
    * Texts that are cut over several frames.
    */
   pieces?: {
     when: Match;
     path: Path;
-    key?: Paths10;
+    key?: Paths11;
     end?: Matches6;
     /**
      * Whether readers take what a later text has beyond the pieces.
      */
     prefix?: boolean;
   }[];
-  encoded?: Paths11;
+  encoded?: Paths12;
 }
