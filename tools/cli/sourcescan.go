@@ -33,9 +33,9 @@ func (a *app) sourceScanCommand() *cobra.Command {
 		Short: "Compare what the sources of two versions say about the protocol",
 		Long: `Source-scan compares two versions of an agent's package, or two folders of
 sources, without running a model: event types in TypeScript, Rust, Go and JSON
-Schema, the values of discriminators in bundled JavaScript (also inside a
-program), enumerations and schema objects of bundles that keep their names, the
-flags of its help, and the schemas that the program writes about its own
+Schema, the values of discriminators and what schema libraries let a value be in
+bundled JavaScript (also minified, and inside a program), enumerations and schema
+objects of bundles that keep their names, the flags of its help, and the schemas that the program writes about its own
 protocol. A and B are versions, or folders that exist.
 
 It is an early warning and no observation: it reads what is defined, not when the

@@ -8,9 +8,10 @@ import (
 )
 
 // bundle searches bundled JavaScript, in a file or inside a program, for the
-// values of discriminators: type:"x", and the literals of schema libraries. A
+// values of discriminators: type:"x", and those that schema libraries are told. A
 // bundle that nobody minified has its enumerations and schemas too.
 func (s *Surface) bundle(file string, b []byte) {
+	s.bundledSchemas(file, b)
 	s.bundledEnums(file, b)
 	s.bundledObjects(file, b)
 	s.bundledWords(file, b)
@@ -48,12 +49,8 @@ func isWordByte(c byte) bool {
 
 func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
-// keyBefore returns the discriminator whose value follows, "literal" for the
-// argument of a schema library's literal(…), or "".
+// keyBefore returns the discriminator whose value follows, or "".
 func keyBefore(b []byte) string {
-	if bytes.HasSuffix(b, []byte(".literal(")) {
-		return "literal"
-	}
 	b = bytes.TrimRight(b, " ")
 	if len(b) == 0 || b[len(b)-1] != ':' {
 		return ""

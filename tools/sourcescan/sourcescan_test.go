@@ -199,6 +199,7 @@ func TestFoldersAreForeign(t *testing.T) {
 func FuzzLanguages(f *testing.F) {
 	f.Add("#[serde(tag = \"t\")]\npub enum A {\n B(C),\n}", "type A = { type: 'a' }")
 	f.Add(`{"$schema":"","oneOf":[{"oneOf":[]}],"properties":{"type":{"enum":[1,"a"]}}}`, `x={type:"a"`)
+	f.Add(`h.object({a:h.string(),type:h.union([h.literal("a"),h.literal('b')])})`, "{kind:_enum([`a`]),s:string(),o:object({})")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, read := range []func(*Surface, string, []byte){(*Surface).rust, (*Surface).typeScript, (*Surface).golang, (*Surface).jsonSchema, (*Surface).bundle} {
 			x, y := newSurface(), newSurface()
