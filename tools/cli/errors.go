@@ -35,6 +35,7 @@ func classifyTool(err error) (code int, hint string) {
 	var expired *private.ExpiredError
 	var locked *private.LockedError
 	var damaged *private.DamagedError
+	var stray *private.StrayError
 	var alone *private.NoRecipientError
 	switch {
 	case errors.As(err, &agent):
@@ -59,7 +60,7 @@ func classifyTool(err error) (code int, hint string) {
 		return ExitCannotKnow, "capture --like OBSERVATION repeats the run"
 	case errors.As(err, &locked):
 		return ExitCannotKnow, "name a maintainer's age identity file in " + identityVariable
-	case errors.As(err, &damaged):
+	case errors.As(err, &damaged), errors.As(err, &stray):
 		return ExitCannotKnow, "restore it from a copy of the private store"
 	case errors.As(err, &alone):
 		return ExitUsage, "add age_recipients to maintainers in registry/policy.json"

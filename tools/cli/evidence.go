@@ -192,7 +192,7 @@ with --dry-run what it would. Killed anywhere, it goes on when run again, and a
 damaged entry does not keep the others.
 
 Exit codes: 0, also when nothing expires; 2 usage; 3 an entry of the store is
-damaged.`,
+damaged, or does not say how long it is kept.`,
 		Args: argsError(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.check("text", "json"); err != nil {
@@ -223,15 +223,18 @@ func (a *app) evidenceExpire(ctx context.Context, f format, dry bool) error {
 		return err
 	}
 	gone, failed := raw.Expire(ctx, a.env.Now(), dry) // what is gone is told in any case
-	return errors.Join(a.printExpiry(f, &expiry{contract.SchemaVersion, dry, append([]private.Meta{}, gone...)}), failed)
+	return errors.Join(a.printExpiry(f, &expiry{contract.SchemaVersion, dry, append([]private.Meta{}, gone...)}, failed == nil), failed)
 }
 
-func (a *app) printExpiry(f format, e *expiry) error {
+// printExpiry prints what expired; all says that the whole store was looked at.
+func (a *app) printExpiry(f format, e *expiry, all bool) error {
 	if f == "json" {
 		return a.printJSON(e)
 	}
 	if len(e.Expired) == 0 {
-		a.talk("nothing expires")
+		if all {
+			a.talk("nothing expires")
+		}
 		return nil
 	}
 	rows := [][]string{{"raw bundle", "bytes", "kept until", "agent", "version", "probe"}}

@@ -196,3 +196,28 @@ func TestExpireGoesOn(t *testing.T) {
 		t.Errorf("what was open when it expired: %d bytes, %v", len(all), err)
 	}
 }
+
+// A bundle whose record is gone would stay for ever: it is named. One that a
+// record calls expired is removed.
+func TestExpireFindsWhatIsLeft(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, private.Config{StateDir: dir})
+	stray, back := keep(t, s, "stray"), keep(t, s, "back")
+	file := func(d contract.Digest, ending string) string {
+		return filepath.Join(dir, "raw", d.Hex()[:2], d.Hex()+ending)
+	}
+	must(t, os.Remove(file(stray, ".json")))
+	sealed, err := os.ReadFile(file(back, ".age"))
+	must(t, err)
+	for range 2 {
+		_, err := s.Expire(t.Context(), now.Add(25*time.Hour), false)
+		var left *private.StrayError
+		if !errors.As(err, &left) || !strings.Contains(err.Error(), stray.Hex()) || strings.Contains(err.Error(), back.Hex()) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := os.Stat(file(back, ".age")); !errors.Is(err, fs.ErrNotExist) {
+			t.Error("what expired is still there")
+		}
+		must(t, os.WriteFile(file(back, ".age"), sealed, 0o600)) // as from a copy of the store
+	}
+}

@@ -4,19 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
 // Expire removes the bundles whose time is over and keeps what is known of
 // them, their hash above all. dry only says what it would remove. It can be
 // interrupted anywhere and repeated. It goes on after a bundle that fails: what
-// was removed is returned with the errors of the others.
+// was removed is returned with the errors of the others, among them a *StrayError
+// for each bundle of which nobody knows how long it is kept.
 func (s *Store) Expire(ctx context.Context, now time.Time, dry bool) ([]Meta, error) {
-	all, failed := s.List(ctx)
+	all, sealed, failed := s.list(ctx)
 	var out []Meta
 	for _, m := range all {
-		if m.ExpiredAt != nil || m.RetainUntil.After(now) {
+		there := sealed[sealedName(m.SHA256)]
+		delete(sealed, sealedName(m.SHA256))
+		if m.ExpiredAt != nil && !there || m.ExpiredAt == nil && m.RetainUntil.After(now) {
 			continue
 		}
 		if !dry {
@@ -27,10 +34,30 @@ func (s *Store) Expire(ctx context.Context, now time.Time, dry bool) ([]Meta, er
 		}
 		out = append(out, m)
 	}
+	failed = errors.Join(failed, s.strays(ctx, sealed))
 	if dry {
 		return out, failed
 	}
 	return out, errors.Join(failed, s.sweep(now))
+}
+
+// strays names the ciphertexts without a record, which would never expire.
+func (s *Store) strays(ctx context.Context, sealed map[string]bool) (out error) {
+	for _, name := range slices.Sorted(maps.Keys(sealed)) {
+		_, err := s.meta(ctx, strings.TrimSuffix(name, ".age")+".json")
+		if errors.Is(err, fs.ErrNotExist) { // and not one that is damaged, or was stored meanwhile
+			out = errors.Join(out, &StrayError{name})
+		}
+	}
+	return out
+}
+
+// StrayError says that nothing is known of a bundle that is there.
+type StrayError struct{ Name string }
+
+// Error implements error.
+func (e *StrayError) Error() string {
+	return "the private store does not say how long " + e.Name + " is kept: the record beside it is missing"
 }
 
 // expire removes the bundle first: what says that it is gone must be true.

@@ -232,13 +232,21 @@ func (s *Store) meta(ctx context.Context, name string) (Meta, error) {
 // List returns what is known of every bundle, expired ones too, by hash. What is
 // damaged is an error beside the others, one *DamagedError for each.
 func (s *Store) List(ctx context.Context) ([]Meta, error) {
+	all, _, err := s.list(ctx)
+	return all, err
+}
+
+// list is List, with the names of the ciphertexts that are there.
+func (s *Store) list(ctx context.Context) (all []Meta, sealed map[string]bool, damaged error) {
 	names, err := s.bucket.List(ctx, "")
 	if err != nil {
-		return nil, fmt.Errorf("listing the private store: %w", err)
+		return nil, nil, fmt.Errorf("listing the private store: %w", err)
 	}
-	var out []Meta
-	var damaged error
+	sealed = map[string]bool{}
 	for _, n := range names {
+		if strings.HasSuffix(n, ".age") {
+			sealed[n] = true
+		}
 		if !strings.HasSuffix(n, ".json") {
 			continue
 		}
@@ -246,13 +254,13 @@ func (s *Store) List(ctx context.Context) ([]Meta, error) {
 		var bad *DamagedError
 		switch {
 		case err == nil:
-			out = append(out, m)
+			all = append(all, m)
 		case errors.As(err, &bad):
 			damaged = errors.Join(damaged, err)
 		case !errors.Is(err, fs.ErrNotExist): // removed meanwhile
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	slices.SortFunc(out, func(a, b Meta) int { return cmp.Compare(a.SHA256, b.SHA256) })
-	return out, damaged
+	slices.SortFunc(all, func(a, b Meta) int { return cmp.Compare(a.SHA256, b.SHA256) })
+	return all, sealed, damaged
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 )
@@ -52,6 +53,8 @@ func Parse(address string, getenv func(string) string) (Config, error) {
 	switch {
 	case bucket == "":
 		return c, fmt.Errorf("%s%s names no bucket", Scheme, u.Host)
+	case s3utils.CheckValidBucketName(bucket) != nil:
+		return c, fmt.Errorf("%s%s/%s: no bucket can have that name", Scheme, u.Host, bucket)
 	case c.AccessKey == "" || c.SecretKey == "":
 		return c, fmt.Errorf("%s%s/%s needs keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", Scheme, u.Host, bucket)
 	}
@@ -131,8 +134,11 @@ func (b *bucket) failed(doing, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
-		return fmt.Errorf("%s %s in bucket %s: %w", doing, name, b.name, fs.ErrNotExist)
+	if name != "" {
+		doing += " " + name + " in"
 	}
-	return fmt.Errorf("%s %s in bucket %s: %w", doing, name, b.name, err)
+	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
+		err = fs.ErrNotExist
+	}
+	return fmt.Errorf("%s bucket %s: %w", doing, b.name, err)
 }

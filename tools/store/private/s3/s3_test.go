@@ -175,7 +175,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("got %+v, %v", c, err)
 	}
 	password := rand.Text()
-	for _, bad := range []string{"s3://", "s3:///vault", "s3://host", "s3://host/", "https://host/vault", "s3://k:" + password + "@host/vault", "vault", "s3://host/v\x7f" + password} {
+	for _, bad := range []string{"s3://", "s3:///vault", "s3://host", "s3://host/", "s3://host/b", "s3://host/-vault", "https://host/vault", "s3://k:" + password + "@host/vault", "vault", "s3://host/v\x7f" + password} {
 		if c, err := Parse(bad, getenv); err == nil || strings.Contains(err.Error(), password) {
 			t.Errorf("%q: %+v, %v", bad, c, err)
 		}
