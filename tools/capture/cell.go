@@ -220,7 +220,7 @@ func (c *capturer) conclude(job *cellJob, rec *recorded, raw *transcript.Transcr
 	for _, f := range d.Comparison.Breaking() {
 		res.Reasons = append(res.Reasons, f.String())
 	}
-	violations, weak := expectations(job.probe, d)
+	violations, weak := Expectations(job.probe, d)
 	c.verdict(job, d, res, violations)
 	if rec.fault != nil {
 		res.Violations = violations
@@ -304,9 +304,9 @@ func streamHash(t *transcript.Transcript, s transcript.Stream) *contract.Digest 
 	return digestPtr(contract.Sum(b))
 }
 
-// expectations holds the reference reading against the probe's expectation. It
+// Expectations holds the reference reading against the probe's expectation. It
 // never changes what the CLI said (DESIGN D9).
-func expectations(p *Probe, d *Derived) ([]contract.ContractViolation, bool) {
+func Expectations(p *Probe, d *Derived) ([]contract.ContractViolation, bool) {
 	if d.Reference.Status != replay.StatusOK {
 		return nil, false
 	}

@@ -30,6 +30,9 @@ type Derived struct {
 	Reference  *replay.Reading
 	Consumer   *replay.Reading
 	Comparison replay.Comparison
+	// ExitCode and Signal say how the child ended.
+	ExitCode *int
+	Signal   string
 	// ACPSchema names the check of an ACP run, ACPDeviations what it found.
 	ACPSchema     string
 	ACPDeviations []contract.ACPDeviation
@@ -122,6 +125,7 @@ func (r *Reader) read(t *transcript.Transcript, agent string) (*Derived, error) 
 	if out.Consumer, err = replay.OpenDesign(in); err != nil {
 		return nil, fmt.Errorf("reading the transcript as the consumer: %w", err)
 	}
+	out.ExitCode, out.Signal, _ = t.Exit()
 	out.Comparison = replay.Compatible(out.Reference, out.Consumer)
 	if d.ProtocolFamily == contract.FamilyACP {
 		out.ACPSchema, out.ACPDeviations = acpschema.Version, acpschema.Check(t)

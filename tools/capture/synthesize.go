@@ -143,7 +143,7 @@ func (in *Synthesis) conclude(res *CellResult, d *Derived, probe *Probe) {
 	for _, f := range d.Comparison.Breaking() {
 		res.Reasons = append(res.Reasons, f.String())
 	}
-	res.Violations, _ = expectations(probe, d)
+	res.Violations, _ = Expectations(probe, d)
 	if res.ErrorCase != nil { // there is no recording: what was written stands for it
 		res.ErrorCase.RawShape = contract.Sum(slices.Concat(in.Stdout, in.Stderr))
 	}

@@ -18,6 +18,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -161,7 +162,7 @@ func oneLine(s string) string {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	for i, l := range lines {
 		lines[i] = strings.Map(func(r rune) rune {
-			if r < 0x20 && r != '\t' || r == 0x7f {
+			if unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
 				return '�'
 			}
 			return r

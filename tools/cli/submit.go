@@ -93,6 +93,9 @@ Exit codes: 0 published, or there already; 1 refused; 2 usage; 5 waits for an an
 			if (who.Handle == "") != (who.URL == "") {
 				return usage("--contributor and --url go together: say who published it where")
 			}
+			if who.URL != "" && !strings.HasPrefix(who.URL, "https://") {
+				return usage("--url is not HTTPS: say where the contributor published it")
+			}
 			if unasked && ask != "" {
 				return usage("--unasked asks nobody: leave --ask out")
 			}
@@ -111,7 +114,7 @@ Exit codes: 0 published, or there already; 1 refused; 2 usage; 5 waits for an an
 			acceptor := &evidence.Acceptor{Registry: reg, Requests: s, By: a.answerer(""), Unasked: unasked, Now: a.env.Now}
 			acceptor.Note = func(texts []string) {
 				for _, t := range texts {
-					a.talk("the bundle says: %s", brief(t))
+					a.talk("the bundle says: %s", shortened(strings.Join(strings.Fields(oneLine(t)), " ")))
 				}
 			}
 			if acceptor.Inline, err = a.prompter(ask); err != nil {

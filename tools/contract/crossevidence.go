@@ -24,6 +24,9 @@ func (c *crossChecker) evidence(e *Evidence) {
 		if want := o.Extensions.FixtureSHA256; want != "" && e.Capture.Fixture.SHA256 != want {
 			c.report("EVID-RAW", "/capture/fixture/sha256", "the observation pins %s", want)
 		}
+		for _, at := range e.Capture.Unlike(o) {
+			c.report("EVID-RAW", at, "the observation says something else")
+		}
 	case e.Attestation != nil:
 		if e.Attestation.RawSHA256 != raw {
 			c.report("EVID-RAW", "/attestation/raw_sha256", "the observation pins %s", raw)
@@ -32,9 +35,7 @@ func (c *crossChecker) evidence(e *Evidence) {
 		if c.r.ResolveAlias(e.Reproduction.Shape) != c.r.ResolveAlias(o.Shape.Signature) {
 			c.report("EVID-REPRODUCTION-SHAPE", "/reproduction/shape", "the observation's shape is %s", o.Shape.Signature)
 		}
-		if other := e.Reproduction.Observation; other != nil {
-			c.file("/reproduction/observation/path", other.Path, other.SHA256)
-		}
+		c.repetition(e, o)
 	case e.UserCorrection != nil:
 		if after(o.Capture.CapturedAt, e.RecordedAt) {
 			c.report("EVID-CORRECTION", "/recorded_at", "the run that is corrected was captured later, at %s", o.Capture.CapturedAt)
@@ -45,6 +46,28 @@ func (c *crossChecker) evidence(e *Evidence) {
 		c.withdrawal(e)
 	}
 	c.maintainer(e)
+}
+
+// repetition checks that a contributor's own observation is another run of what
+// it reproduces.
+func (c *crossChecker) repetition(e *Evidence, o *Observation) {
+	const at = "/reproduction/observation/path"
+	ref := e.Reproduction.Observation
+	if ref == nil || !c.file(at, ref.Path, ref.SHA256) {
+		return
+	}
+	own, err := c.r.Observation(ref.Path)
+	if err != nil {
+		c.missing("REF-FILE", at, ref.Path, err)
+		return
+	}
+	why := own.NotAgain(o)
+	if why == "" && c.r.ResolveAlias(own.Shape.Signature) != c.r.ResolveAlias(e.Reproduction.Shape) {
+		why = "it has another shape"
+	}
+	if why != "" {
+		c.report("EVID-REPRODUCTION-RUN", at, "%s", why)
+	}
 }
 
 // promotion checks that a promotion rests on a reproduction of the same

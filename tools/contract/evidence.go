@@ -81,6 +81,28 @@ type CaptureEvidence struct {
 	ToolVersion    string      `json:"tool_version"` // of this program
 }
 
+// Unlike returns the members, as JSON pointers, that a capture's evidence has from
+// its observation and has otherwise, its hashes apart.
+func (c *CaptureEvidence) Unlike(o *Observation) (pointers []string) {
+	for _, m := range []struct {
+		pointer string
+		same    bool
+	}{
+		{"/capture/fixture/path", c.Fixture.Path == o.Extensions.Fixture},
+		{"/capture/raw/visibility", c.Raw.Visibility == o.Capture.RawArtifactVisibility},
+		{"/capture/workflow_run_url", equal(c.WorkflowRunURL, o.Capture.WorkflowRunURL)},
+		{"/capture/runner", c.Runner == o.Capture.Runner},
+		{"/capture/binary_sha256", equal(c.BinarySHA256, o.Install.BinarySHA256)},
+	} {
+		if !m.same {
+			pointers = append(pointers, m.pointer)
+		}
+	}
+	return pointers
+}
+
+func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
+
 // What happens to a raw artifact (spec capture.raw_artifact_visibility).
 const (
 	VisibilityPrivate   = "private"

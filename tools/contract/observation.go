@@ -166,3 +166,15 @@ type ContractViolation struct {
 	Expected string `json:"expected"`
 	Actual   string `json:"actual"`
 }
+
+// NotAgain says why an observation is no repetition of another one's run, "" if it
+// is one.
+func (o *Observation) NotAgain(of *Observation) string {
+	switch {
+	case o.Agent != of.Agent || o.CLIVersion != of.CLIVersion || o.Platform != of.Platform || o.Probe != of.Probe || o.Extensions.Profile != of.Extensions.Profile:
+		return "it is about another version, platform, probe or profile"
+	case o.Capture.RawClientTranscriptSHA256 == of.Capture.RawClientTranscriptSHA256:
+		return "it has the same raw transcript: it is a copy"
+	}
+	return ""
+}

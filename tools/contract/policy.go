@@ -1,6 +1,9 @@
 package contract
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Policy is registry/policy.json: what people decided and nothing can derive
 // (FINE-PRINT 2). The matrix is made from it and from the records.
@@ -54,6 +57,10 @@ func (p *Policy) Recipients() []string {
 	}
 	return out
 }
+
+// SameHandle reports whether two handles are one person's: where they come from
+// upper and lower case are not told apart.
+func SameHandle(a, b string) bool { return strings.EqualFold(a, b) }
 
 // Maintains reports whether a handle is a maintainer's, who may attest and
 // promote.

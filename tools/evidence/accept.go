@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -49,9 +48,18 @@ type Accepted struct {
 // Nothing of it is in the registry before the answer. Errors: *BundleError,
 // *RefusedError, and *requests.SuspendedError while nobody has answered.
 func (a *Acceptor) Accept(ctx context.Context, b *Bundle, who Contributor) (*Accepted, error) {
+	if who.Handle != "" {
+		if err := contributes(a.Registry, "accepting "+b.Manifest.Observation, who.Handle); err != nil {
+			return nil, err
+		}
+	}
 	s, err := check(a.Registry, b)
 	if err != nil {
 		return nil, err
+	}
+	if s.known != "" {
+		out := &Accepted{Observation: s.known}
+		return out, a.reproduces(ctx, out, who)
 	}
 	if a.Note != nil {
 		a.Note(s.texts())
@@ -70,13 +78,16 @@ func (a *Acceptor) Accept(ctx context.Context, b *Bundle, who Contributor) (*Acc
 	}
 	out := &Accepted{}
 	err = capture.Publish(ctx, a.Registry, []*capture.CellResult{res}, func(tx *store.Transaction, added []store.Observed) error {
+		if err := s.distinct(a.Registry); err != nil { // the registry is locked now
+			return err
+		}
 		out.IsNew = true
 		return matrix.Refresh(a.Registry, tx, added)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if out.Observation, err = placeIn(res.Observation); err != nil || who.Handle == "" {
+	if out.Observation, err = placeIn(res.Observation); err != nil {
 		return out, err
 	}
 	return out, a.reproduces(ctx, out, who)
@@ -113,23 +124,23 @@ func (a *Acceptor) ask(ctx context.Context, s *submission) error {
 }
 
 // reproduces records that the contributor's observation repeats one of ours, if
-// there is one.
+// there is one. Without a contributor it records nothing.
 func (a *Acceptor) reproduces(ctx context.Context, out *Accepted, who Contributor) error {
+	if who.Handle == "" {
+		return nil
+	}
 	own, err := load(a.Registry, out.Observation)
 	if err != nil {
 		return err
 	}
 	for i := range own.records.Observations {
-		o := &own.records.Observations[i]
+		o := *own
+		o.Observed = own.records.Observations[i]
 		_, gone := own.standing.Withdrawn(o.Path)
-		if gone || o.Shape.Signature != own.Shape.Signature || sameRun(&subject{Observed: *o}, own) != "" {
+		if gone || o.Shape.Signature != own.Shape.Signature || sameRun(&o, own) != "" || o.madeBy(who.Handle) {
 			continue
 		}
 		e, _, err := Reproduce(ctx, a.Registry, Reproduced{Observation: o.Path, By: who.Handle, URL: who.URL, Own: own.Path}, a.Now())
-		var refused *RefusedError
-		if errors.As(err, &refused) {
-			return err
-		}
 		out.Reproduction = e.Path
 		return err
 	}

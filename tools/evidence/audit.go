@@ -14,9 +14,11 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay/errorcase"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store/private"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
+	"github.com/nexu-io/open-design-agent-contracts/tools/validate"
 )
 
 // The verdicts of an audit.
@@ -67,8 +69,9 @@ func (a *Audit) parts() string {
 // auditor audits one observation.
 type auditor struct {
 	*Audit
-	reg *store.Registry
-	o   *contract.Observation
+	reg    *store.Registry
+	o      *contract.Observation
+	pinned *contract.CaptureEvidence // what the evidence record says; nil without one
 }
 
 // AuditObservation fetches the raw bundle of an observation, decrypts it, and
@@ -96,22 +99,31 @@ func AuditObservation(ctx context.Context, reg *store.Registry, raw *private.Sto
 
 // record holds the evidence record against the observation that it pins.
 func (a *auditor) record(sum contract.Digest) {
+	const what = "evidence record"
 	e := &contract.Evidence{}
 	place := store.EvidenceOf(a.Observation)
 	if err := a.reg.ReadJSON(place, e); err != nil || e.Capture == nil {
-		a.check("evidence record", false, "%s cannot be read", place)
+		a.check(what, false, "%s cannot be read", place)
 		return
 	}
+	a.pinned = e.Capture
 	other := ""
 	switch {
+	case e.Kind != contract.EvidenceCapture:
+		other = "kind of record"
 	case e.Capture.Raw.SHA256 != a.Raw:
 		other = "raw bundle"
 	case e.Capture.Fixture.SHA256 != a.o.Extensions.FixtureSHA256:
 		other = "fixture"
-	case e.Observation.SHA256 != sum: // last: it is another one too where one of the above is
+	case e.Observation.Path != a.Observation || e.Observation.SHA256 != sum, // it is another one too where one of the above is
+		e.Agent != a.o.Agent || e.CLIVersion != a.o.CLIVersion || e.Platform != a.o.Platform || e.Probe != a.o.Probe:
 		other = "observation"
+	default:
+		if at := e.Capture.Unlike(a.o); len(at) > 0 {
+			other = strings.Join(at, " and ") + " than the observation"
+		}
 	}
-	a.check("evidence record", other == "", "%s pins another %s", place, other)
+	a.check(what, other == "", "%s pins another %s", place, other)
 }
 
 // fetch returns the raw transcript, or nil where it is out of reach.
@@ -130,7 +142,11 @@ func (a *auditor) fetch(ctx context.Context, raw *private.Store) (*transcript.Tr
 	case err != nil:
 		return nil, nil, err
 	}
-	a.check("raw bundle", true, "")
+	size := int64(len(b))
+	if a.pinned != nil {
+		size = a.pinned.Raw.Bytes
+	}
+	a.check("raw bundle", size == int64(len(b)), "it has %d bytes, and the evidence record says %d", len(b), size)
 	if background == nil {
 		return nil, nil, a.unknown("the raw bundle was stored without what redacting it again takes")
 	}
@@ -204,6 +220,37 @@ func (a *auditor) derive(t *transcript.Transcript, background *capture.Backgroun
 		}
 		a.check("reading of "+g.adapter, err == nil && bytes.Equal(have, d.Goldens[g.adapter]), where, g.place)
 	}
+	return a.run(d)
+}
+
+// run compares what the observation and its error case say of the run.
+func (a *auditor) run(d *capture.Derived) error {
+	var untrue []string
+	for _, u := range validate.Unlike(a.o, d) {
+		untrue = append(untrue, u.Pointer)
+	}
+	if p, err := capture.LoadProbe(a.reg, a.o.Probe); err == nil && p.Revision == a.o.Extensions.ProbeRevision {
+		violations, weak := capture.Expectations(p, d)
+		if !slices.Equal(violations, a.o.Extensions.Violations) || weak != a.o.Extensions.WeakSuccess {
+			untrue = append(untrue, "/extensions/violations")
+		}
+	}
+	a.check("what the run came to", len(untrue) == 0, "the raw bytes give another %s of the observation", strings.Join(untrue, ", "))
+	place := errorCaseOf(a.Observation)
+	if !a.reg.Exists(place) {
+		return nil // validate knows whether there must be one
+	}
+	have, err := a.reg.ReadFile(place)
+	if err != nil {
+		return err
+	}
+	var want []byte
+	if e := errorcase.RunOf(a.o, a.Observation).Case(d.ErrorCase); e != nil {
+		if want, err = contract.Encode(e); err != nil {
+			return err
+		}
+	}
+	a.check("error case", bytes.Equal(have, want), "%s is another one from line %d", place, capture.DifferingLine(want, have))
 	return nil
 }
 
@@ -250,19 +297,12 @@ func Attest(ctx context.Context, reg *store.Registry, audit *Audit, by string, n
 	if audit.Verdict != AuditSame {
 		return record, false, &RefusedError{What: what, Why: "the audit did not derive it again"}
 	}
-	s, err := load(reg, audit.Observation)
-	if err != nil {
-		return record, false, err
-	}
-	made := s.said(contract.EvidenceAttestation)
-	if i := slices.IndexFunc(made, func(e store.Stated) bool {
-		return e.Attestation.By == by && e.Attestation.Audited == "re_derived"
-	}); i >= 0 {
-		return made[i], false, nil
-	}
-	made, err = publish(ctx, reg, now, s.attestation(by, audit))
-	if err != nil {
-		return record, false, err
-	}
-	return made[0], true, nil
+	return decide(ctx, reg, audit.Observation, now, func(s *subject) (*store.Stated, []*contract.Evidence, error) {
+		for _, e := range s.said(contract.EvidenceAttestation) {
+			if e.Attestation.By == by && e.Attestation.Audited == "re_derived" {
+				return &e, nil, nil
+			}
+		}
+		return nil, []*contract.Evidence{s.attestation(by, audit)}, nil
+	})
 }

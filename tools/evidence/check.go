@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/normalize"
 	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
+	"github.com/nexu-io/open-design-agent-contracts/tools/replay"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript"
 	"github.com/nexu-io/open-design-agent-contracts/tools/validate"
@@ -20,7 +23,9 @@ type submission struct {
 	bundle      *Bundle
 	observation *contract.Observation
 	evidence    *contract.Evidence
+	probe       *capture.Probe
 	derived     *capture.Derived
+	known       string // the registry's observation of this very run, "" for none
 }
 
 func errorCaseOf(observation string) string {
@@ -114,60 +119,85 @@ func (s *submission) honest(reg *store.Registry) error {
 	if err != nil || at.After(time.Now().Add(time.Hour)) {
 		return s.refuse("it was captured in the future")
 	}
-	probe, err := capture.LoadProbe(reg, o.Probe)
-	if err != nil {
+	if s.probe, err = capture.LoadProbe(reg, o.Probe); err != nil {
 		return err
 	}
-	if o.Extensions.ProbeRevision != probe.Revision {
+	if x := &o.Extensions; x.Readers != replay.Version || x.Normalizer != normalize.Version {
+		return s.refuse("it was read by another version of this program: what it says of the run cannot be derived again")
+	}
+	if o.Extensions.ProbeRevision != s.probe.Revision {
 		return s.refuse("it was captured with another revision of the probe %s than this registry has", o.Probe)
 	}
 	if err := s.distinct(reg); err != nil {
 		return err
 	}
-	if err := s.consistent(); err != nil {
-		return err
-	}
+	s.evidence.Extensions = nil // what nobody vouches for
 	return s.leaks()
 }
 
 // distinct refuses a version that the registry has in other letters: their
-// folders are one where the file system does not tell upper from lower case.
+// folders are one where the file system does not tell upper from lower case. It
+// also refuses a run that the registry has, told otherwise: at another time, or on
+// another machine, it would confirm itself.
 func (s *submission) distinct(reg *store.Registry) error {
 	known, err := reg.Observations(s.observation.Agent)
 	if err != nil {
 		return err
 	}
 	for i := range known {
-		if v := known[i].CLIVersion; v != s.observation.CLIVersion && strings.EqualFold(v, s.observation.CLIVersion) {
+		k := &known[i]
+		if v := k.CLIVersion; v != s.observation.CLIVersion && strings.EqualFold(v, s.observation.CLIVersion) {
 			return s.refuse("the registry has that version as %s: the two differ by upper and lower case only", v)
 		}
+		if k.Capture.RawClientTranscriptSHA256 != s.observation.Capture.RawClientTranscriptSHA256 {
+			continue
+		}
+		same, err := s.published(k)
+		if err != nil {
+			return err
+		}
+		if !same {
+			return s.refuse("the registry has that run already and tells it otherwise: %s", k.Path)
+		}
+		s.known = k.Path
 	}
 	return nil
 }
 
-// consistent holds the evidence record against the observation where validate
-// leaves that to the capture, and takes out what nobody vouches for.
-func (s *submission) consistent() error {
-	c, o := s.evidence.Capture, s.observation
-	same := c.Runner == o.Capture.Runner && c.Raw.Visibility == o.Capture.RawArtifactVisibility &&
-		equal(c.WorkflowRunURL, o.Capture.WorkflowRunURL) && equal(c.BinarySHA256, o.Install.BinarySHA256)
-	if !same {
-		return s.refuse("its evidence record tells of another runner, workflow, binary or raw bundle than the observation")
+// published reports whether an observation is the submitted one as publishing
+// leaves it: its files may have other places, and its own place may have been
+// taken, so that it is some milliseconds later.
+func (s *submission) published(k *store.Observed) (bool, error) {
+	o := *s.observation
+	at, err1 := time.Parse(time.RFC3339, o.Capture.CapturedAt)
+	then, err2 := time.Parse(time.RFC3339, k.Capture.CapturedAt)
+	if err := errors.Join(err1, err2); err != nil {
+		return false, err
 	}
-	s.evidence.Extensions = nil
-	return nil
+	o.Capture.CapturedAt = k.Capture.CapturedAt
+	o.Extensions.Fixture, o.Extensions.ReferenceGolden, o.ParserReplay.Golden = k.Extensions.Fixture, k.Extensions.ReferenceGolden, k.ParserReplay.Golden
+	a, err1 := contract.Encode(o)
+	b, err2 := contract.Encode(k.Observation)
+	return bytes.Equal(a, b) && then.Sub(at).Abs() < time.Second, errors.Join(err1, err2)
 }
-
-func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // texts are what the bundle says in free words, which nothing can derive again:
 // for the maintainer to read.
 func (s *submission) texts() []string {
 	o := s.observation
-	out := append([]string{"runner: " + o.Capture.Runner, "installed from: " + o.Install.Source, "version output: " + o.Extensions.VersionOutput,
-		"recorded by: " + s.evidence.RecordedBy}, o.Extensions.Findings...)
-	for _, v := range o.Extensions.Violations {
-		out = append(out, fmt.Sprintf("violation: %+v", v))
+	x, c := &o.Extensions, s.evidence.Capture
+	out := []string{"runner: " + o.Capture.Runner, "installed from: " + o.Install.Source, "version output: " + x.VersionOutput,
+		"started with: " + strings.Join(o.Command.ArgvTemplate, " "), "profile: " + x.Profile, "launcher: " + x.Launcher,
+		"provider's model: " + x.Pinned.Model + ", " + x.Pinned.ProviderAPI,
+		"recorded by: " + s.evidence.RecordedBy + ", " + c.ToolVersion, "how it ended: " + strings.TrimSpace(x.Ended+" "+x.EndReason)}
+	if c.WorkflowRunURL != nil {
+		out = append(out, "workflow: "+*c.WorkflowRunURL)
+	}
+	if v := o.ParserReplay.OpenDesignCommit; v != nil {
+		out = append(out, "consumer's commit: "+*v)
+	}
+	for _, f := range x.Findings {
+		out = append(out, "finding: "+f)
 	}
 	return out
 }
@@ -203,6 +233,10 @@ func (s *submission) derive(reg *store.Registry) error {
 	}
 	if !bytes.Equal(s.derived.Fixture, s.bundle.Files[x.Fixture]) {
 		return s.refuse("its transcript is not in canonical form")
+	}
+	violations, weak := capture.Expectations(s.probe, s.derived)
+	if !slices.Equal(violations, x.Violations) || weak != x.WeakSuccess {
+		return s.refuse("its transcript breaks other expectations of the probe than it says")
 	}
 	shape, err := contract.Encode(s.derived.Shape)
 	if err != nil {

@@ -83,26 +83,43 @@ func (s *subject) said(kind contract.EvidenceKind) []store.Stated {
 	return out
 }
 
-// publish adds statements to a registry, with everything that follows from
-// them, all at once. It returns them with their places.
-func publish(ctx context.Context, reg *store.Registry, now time.Time, statements ...*contract.Evidence) ([]store.Stated, error) {
+// decision says what is to be recorded about an observation, or which record of
+// it is there already.
+type decision func(*subject) (old *store.Stated, made []*contract.Evidence, err error)
+
+// decide records a decision with everything that follows from it, all at once. It
+// is made while the registry is locked: of two who decide at the same time the
+// second one sees what the first one did. It returns the last record.
+func decide(ctx context.Context, reg *store.Registry, place string, now time.Time, d decision) (record store.Stated, isNew bool, err error) {
 	tx, err := reg.Begin(ctx)
 	if err != nil {
-		return nil, err
+		return record, false, err
 	}
 	defer tx.Discard()
-	var out []store.Stated
+	s, err := load(reg, place)
+	if err != nil {
+		return record, false, err
+	}
+	old, statements, err := d(s)
+	if err != nil {
+		return record, false, err
+	}
+	if old != nil {
+		return *old, false, nil
+	}
+	var made []store.Stated
 	for _, e := range statements {
 		place, err := stage(tx, e, now)
 		if err != nil {
-			return nil, err
+			return record, false, err
 		}
-		out = append(out, store.Stated{Path: place, Evidence: *e})
+		record = store.Stated{Path: place, Evidence: *e}
+		made = append(made, record)
 	}
-	if err := matrix.RefreshAll(reg, tx, nil, out); err != nil {
-		return nil, err
+	if err := matrix.RefreshAll(reg, tx, nil, made); err != nil {
+		return record, false, err
 	}
-	return out, tx.Commit()
+	return record, true, tx.Commit()
 }
 
 // stage stages a statement, unless its text holds what the leak scan takes out

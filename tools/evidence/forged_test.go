@@ -27,7 +27,7 @@ func changed(t testing.TB, b *Bundle, change func(*contract.Observation)) *Bundl
 	must(t, err)
 	files[place] = content
 	e.Observation.SHA256 = contract.Sum(content)
-	e.Capture.Raw.SHA256, e.Capture.Runner = o.Capture.RawClientTranscriptSHA256, o.Capture.Runner
+	e.Capture.Raw.SHA256, e.Capture.Runner, e.Capture.WorkflowRunURL = o.Capture.RawClientTranscriptSHA256, o.Capture.Runner, o.Capture.WorkflowRunURL
 	e.Capture.Fixture = contract.FileRef{Path: o.Extensions.Fixture, SHA256: o.Extensions.FixtureSHA256}
 	files[store.EvidenceOf(place)], err = contract.Encode(e)
 	must(t, err)
@@ -103,14 +103,23 @@ func TestForgedBundles(t *testing.T) {
 			must(t, json.Unmarshal(b.Files[b.Manifest.Observation], o))
 			return with(o.Shape.Path, strings.Replace(string(b.Files[o.Shape.Path]), "runtime_observed", "community_confirmed", 1))(t)
 		},
-		"another version":   observation(func(o *contract.Observation) { o.CLIVersion = "99.0.0" }),
-		"another agent":     observation(func(o *contract.Observation) { o.Agent = "claude" }),
-		"an unknown agent":  observation(func(o *contract.Observation) { o.Agent = "mallory" }),
-		"another probe":     observation(func(o *contract.Observation) { o.Probe = "chat-text-success" }),
-		"an old probe":      observation(func(o *contract.Observation) { o.Extensions.ProbeRevision = contract.Sum([]byte("x")) }),
-		"another dialect":   observation(func(o *contract.Observation) { o.Extensions.Dialect = "gemini" }),
-		"another result":    observation(func(o *contract.Observation) { o.Extensions.RunResult = "failed" }),
-		"another reading":   observation(func(o *contract.Observation) { o.ParserReplay.Status = contract.ReplayIncompatible }),
+		"another version":  observation(func(o *contract.Observation) { o.CLIVersion = "99.0.0" }),
+		"another agent":    observation(func(o *contract.Observation) { o.Agent = "claude" }),
+		"an unknown agent": observation(func(o *contract.Observation) { o.Agent = "mallory" }),
+		"another probe":    observation(func(o *contract.Observation) { o.Probe = "chat-text-success" }),
+		"an old probe":     observation(func(o *contract.Observation) { o.Extensions.ProbeRevision = contract.Sum([]byte("x")) }),
+		"another dialect":  observation(func(o *contract.Observation) { o.Extensions.Dialect = "gemini" }),
+		"another result":   observation(func(o *contract.Observation) { o.Extensions.RunResult = "failed" }),
+		"another reading":  observation(func(o *contract.Observation) { o.ParserReplay.Status = contract.ReplayIncompatible }),
+		"a reading of readers that nobody has": observation(func(o *contract.Observation) {
+			o.ParserReplay.Status, o.Extensions.Readers = contract.ReplayIncompatible, "mallory@1"
+		}),
+		"a shape of another normalizer": observation(func(o *contract.Observation) { o.Extensions.Normalizer = "9.9.9" }),
+		"another exit code":             observation(func(o *contract.Observation) { code := 3; o.Extensions.ExitCode = &code }),
+		"a broken expectation": observation(func(o *contract.Observation) {
+			o.Extensions.Violations = []contract.ContractViolation{{Kind: "must_see", Path: "/must_see/0", Expected: "at least one done", Actual: "none"}}
+		}),
+		"weak success":      observation(func(o *contract.Observation) { o.Extensions.WeakSuccess = true }),
 		"redaction failed":  observation(func(o *contract.Observation) { o.Redaction.Status = contract.RedactionFailed }),
 		"another signature": observation(func(o *contract.Observation) { o.Shape.Signature = contract.Sum([]byte("x")) }),
 		"from the future": observation(func(o *contract.Observation) {

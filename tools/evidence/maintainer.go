@@ -3,8 +3,10 @@ package evidence
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 	"github.com/nexu-io/open-design-agent-contracts/tools/requests"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
@@ -37,6 +39,25 @@ func decides(reg *store.Registry, what, by string) error {
 		return err
 	}
 	return stranger(what, by)
+}
+
+// handle is what registry/policy.json takes as one.
+var handle = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// contributes refuses whoever cannot reproduce what maintainers captured: one of
+// them, in whatever spelling.
+func contributes(reg *store.Registry, what, by string) error {
+	if !handle.Get().MatchString(by) {
+		return &RefusedError{What: what, Why: fmt.Sprintf("%q is no handle", by), Next: "a handle has letters, digits, dots, dashes and underscores, and no @"}
+	}
+	p, err := reg.Policy()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(p.Maintainers, func(m contract.Maintainer) bool { return contract.SameHandle(m.Handle, by) }) {
+		return &RefusedError{What: what, Why: by + " is a maintainer: community_confirmed asks for somebody else"}
+	}
+	return nil
 }
 
 func stranger(what, by string) error {

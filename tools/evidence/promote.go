@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -39,37 +40,59 @@ func (p *Promoter) Promote(ctx context.Context, ask Promotion) (record store.Sta
 	if err != nil {
 		return record, false, err
 	}
-	for _, e := range s.said(contract.EvidencePromotion) {
-		if e.Promotion.To == ask.To && s.standing.Level(&s.Observed) == ask.To {
-			return e, false, nil
-		}
+	if e := s.promoted(ask.To); e != nil {
+		return *e, false, nil
 	}
-	basis, why, err := s.allows(ask.To)
+	basis, _, err := s.allows(ask.To)
 	if err != nil {
 		return record, false, err
-	}
-	if ask.Reason == "" {
-		ask.Reason = why
 	}
 	approver, audit, err := p.attested(ctx, s, ask.To, basis)
 	if err != nil {
 		return record, false, err
 	}
-	e := s.about(contract.EvidencePromotion)
-	e.Promotion = &contract.Promotion{By: approver, From: s.level, To: ask.To, Reason: ask.Reason}
-	statements := []*contract.Evidence{s.attestation(approver, audit), e}
-	if basis != nil {
-		ref, err := refOf(p.Registry, basis.Path)
-		if err != nil {
-			return record, false, err
+	return decide(ctx, p.Registry, ask.Observation, p.Now(), func(s *subject) (*store.Stated, []*contract.Evidence, error) {
+		if e := s.promoted(ask.To); e != nil {
+			return e, nil, nil
 		}
-		e.Promotion.Reproduction = &ref
+		now, why, err := s.allows(ask.To)
+		if err == nil && placeOf(now) != placeOf(basis) {
+			err = &RefusedError{What: fmt.Sprintf("promoting %s to %s", s.Path, ask.To), Why: "what it rests on changed while it was asked for", Next: "run the same command again"}
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		e := s.about(contract.EvidencePromotion)
+		e.Promotion = &contract.Promotion{By: approver, From: s.from(ask.To), To: ask.To, Reason: cmp.Or(ask.Reason, why)}
+		if basis != nil {
+			ref, err := refOf(p.Registry, basis.Path)
+			if err != nil {
+				return nil, nil, err
+			}
+			e.Promotion.Reproduction = &ref
+		}
+		return nil, []*contract.Evidence{s.attestation(approver, audit), e}, nil
+	})
+}
+
+// promoted returns the promotion that gives the observation a level, nil without
+// one.
+func (s *subject) promoted(to contract.ValidityLevel) *store.Stated {
+	for _, e := range s.said(contract.EvidencePromotion) {
+		if e.Promotion.To == to && s.standing.Level(&s.Observed) == to {
+			return &e
+		}
 	}
-	made, err := publish(ctx, p.Registry, p.Now(), statements...)
-	if err != nil {
-		return record, false, err
+	return nil
+}
+
+// from is the level before a promotion: that of the shape, or, where another
+// observation has brought the shape to it, that of the observation.
+func (s *subject) from(to contract.ValidityLevel) contract.ValidityLevel {
+	if s.level == to {
+		return s.standing.Level(&s.Observed)
 	}
-	return made[1], true, nil
+	return s.level
 }
 
 func refOf(reg *store.Registry, place string) (contract.FileRef, error) {
@@ -90,7 +113,7 @@ func (s *subject) allows(to contract.ValidityLevel) (basis *store.Stated, why st
 	case contract.LevelCommunityConfirmed:
 		all := s.said(contract.EvidenceReproduction)
 		for i := range all {
-			if all[i].Reproduction.Shape == s.Shape.Signature {
+			if r := all[i].Reproduction; r.Shape == s.Shape.Signature && !s.standing.Spent(r) {
 				return &all[i], "an independent contributor got the same shape", nil
 			}
 		}

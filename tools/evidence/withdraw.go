@@ -42,27 +42,21 @@ func Withdraw(ctx context.Context, reg *store.Registry, w Withdrawal, now time.T
 		}
 		place, out.Record = e.Observation.Path, &ref
 	}
-	s, err := load(reg, place)
-	if err != nil {
-		return record, false, err
-	}
-	for _, e := range s.said(contract.EvidenceWithdrawal) {
-		if same := e.Withdrawal.Record; (same == nil) == (out.Record == nil) && (same == nil || same.Path == out.Record.Path) {
-			return e, false, nil
+	return decide(ctx, reg, place, now, func(s *subject) (*store.Stated, []*contract.Evidence, error) {
+		for _, e := range s.said(contract.EvidenceWithdrawal) {
+			if same := e.Withdrawal.Record; (same == nil) == (out.Record == nil) && (same == nil || same.Path == out.Record.Path) {
+				return &e, nil, nil
+			}
 		}
-	}
-	if w.SupersededBy != "" {
-		if out.SupersededBy, err = s.successor(reg, what, w.SupersededBy); err != nil {
-			return record, false, err
+		if w.SupersededBy != "" {
+			if out.SupersededBy, err = s.successor(reg, what, w.SupersededBy); err != nil {
+				return nil, nil, err
+			}
 		}
-	}
-	e := s.about(contract.EvidenceWithdrawal)
-	e.Withdrawal = out
-	made, err := publish(ctx, reg, now, e)
-	if err != nil {
-		return record, false, err
-	}
-	return made[0], true, nil
+		e := s.about(contract.EvidenceWithdrawal)
+		e.Withdrawal = out
+		return nil, []*contract.Evidence{e}, nil
+	})
 }
 
 // statement reads an evidence record.
@@ -88,6 +82,9 @@ func (s *subject) successor(reg *store.Registry, what, place string) (*contract.
 	}
 	if other.Path == s.Path || other.Agent != s.Agent || other.CLIVersion != s.CLIVersion || other.Probe != s.Probe {
 		return nil, &RefusedError{What: what, Why: place + " is no other observation of the same version and probe"}
+	}
+	if reason, gone := s.standing.Withdrawn(place); gone {
+		return nil, &RefusedError{What: what, Why: place + " was withdrawn itself: " + reason, Next: "name an observation that counts"}
 	}
 	return &other.ref, nil
 }

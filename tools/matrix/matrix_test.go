@@ -33,14 +33,18 @@ type seen struct {
 	family                contract.ProtocolFamily // events unless said otherwise
 	minute                int
 	runner                string
+	raw                   string // of the run, "" for one of its own
 }
 
 func (s seen) observed() store.Observed {
 	at := time.Date(2026, 1, 1, 0, s.minute, 0, 0, time.UTC)
+	if s.raw == "" {
+		s.raw = fmt.Sprint(s)
+	}
 	o := contract.Observation{
 		SchemaVersion: 1, Agent: "a", CLIVersion: s.version, Platform: "linux-x64", Probe: s.probe, ProtocolFamily: contract.FamilyEvents,
 		ValidityLevel: contract.LevelRuntimeObserved,
-		Capture:       contract.ObservationCapture{CapturedAt: at.Format(time.RFC3339), Runner: "r" + s.runner},
+		Capture:       contract.ObservationCapture{CapturedAt: at.Format(time.RFC3339), Runner: "r" + s.runner, RawClientTranscriptSHA256: contract.Sum([]byte(s.raw))},
 		Shape:         contract.ShapeRef{Signature: contract.Sum([]byte(s.shape))},
 		ParserReplay:  contract.ParserReplay{Status: s.status},
 	}
@@ -239,6 +243,7 @@ func TestLevels(t *testing.T) {
 		{"twice within the hour", []seen{{shape: "A"}, {shape: "A", minute: 59}}, contract.LevelRuntimeObserved},
 		{"twice, an hour apart", []seen{{shape: "A"}, {shape: "A", minute: 60}}, contract.LevelConfirmed},
 		{"on two runners", []seen{{shape: "A"}, {shape: "A", runner: "x"}}, contract.LevelConfirmed},
+		{"one run told twice", []seen{{shape: "A", raw: "1"}, {shape: "A", raw: "1", minute: 90, runner: "x"}}, contract.LevelRuntimeObserved},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := Levels(records(c.seen...).Observations, Standing{})[contract.Sum([]byte("A"))]; got != c.want {

@@ -23,7 +23,7 @@ type Standing struct {
 // NewStanding sorts out the statements of a registry, in any order.
 func NewStanding(statements []store.Stated) Standing {
 	s := Standing{withdrawn: map[string]string{}, promoted: map[string]contract.ValidityLevel{}}
-	takenBack, reproduced := map[string]bool{}, map[string]string{}
+	takenBack, reproduced := map[string]bool{}, map[string]*store.Stated{}
 	for i := range statements {
 		e := &statements[i]
 		switch {
@@ -34,7 +34,7 @@ func NewStanding(statements []store.Stated) Standing {
 				s.withdrawn[e.Observation.Path] = e.Withdrawal.Reason
 			}
 		case e.Reproduction != nil:
-			reproduced[e.Path] = e.Observation.Path
+			reproduced[e.Path] = e
 		}
 		if e.Withdrawal != nil || e.Promotion != nil {
 			s.newest = max(s.newest, e.RecordedAt)
@@ -46,8 +46,11 @@ func NewStanding(statements []store.Stated) Standing {
 		if e.Promotion == nil || takenBack[e.Path] {
 			continue
 		}
-		if ref := e.Promotion.Reproduction; ref != nil && (takenBack[ref.Path] || reproduced[ref.Path] != e.Observation.Path) {
-			continue // what it rests on is gone
+		if ref := e.Promotion.Reproduction; ref != nil {
+			r := reproduced[ref.Path]
+			if r == nil || takenBack[ref.Path] || r.Observation.Path != e.Observation.Path || s.Spent(r.Reproduction) {
+				continue // what it rests on is gone
+			}
 		}
 		at := e.Observation.Path
 		if old := last[at]; old == nil || cmp.Or(cmp.Compare(e.RecordedAt, old.RecordedAt), cmp.Compare(e.Path, old.Path)) > 0 {
@@ -61,6 +64,16 @@ func NewStanding(statements []store.Stated) Standing {
 func (s *Standing) Withdrawn(place string) (reason string, withdrawn bool) {
 	reason, withdrawn = s.withdrawn[place]
 	return reason, withdrawn
+}
+
+// Spent reports whether a reproduction rests on an observation that was
+// withdrawn.
+func (s *Standing) Spent(r *contract.Reproduction) bool {
+	if r.Observation == nil {
+		return false
+	}
+	_, gone := s.Withdrawn(r.Observation.Path)
+	return gone
 }
 
 // Level returns the level that an observation counts with by itself: the one

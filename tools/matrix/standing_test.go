@@ -43,6 +43,8 @@ func TestLevelsFollowStatements(t *testing.T) {
 	one, two := &r.Observations[0], &r.Observations[1]
 	promoted := reproduced(one, 1)
 	variant := stated(one, 1, contract.Evidence{Kind: contract.EvidencePromotion, Promotion: &contract.Promotion{By: "jo", From: contract.LevelConfirmed, To: contract.LevelServerVariant}})
+	own := reproduced(one, 1)
+	own[0].Reproduction.Observation = &contract.FileRef{Path: two.Path}
 	variant2 := variant
 	variant2.Path, variant2.Observation.Path = "evidence/a/x", two.Path
 	for _, c := range []struct {
@@ -57,6 +59,8 @@ func TestLevelsFollowStatements(t *testing.T) {
 		{"promoted and withdrawn", append(slices.Clone(promoted), withdrawal(one, 5)), contract.LevelRuntimeObserved},
 		{"the promotion taken back", append(slices.Clone(promoted), takenBack(one, 5, promoted[1])), contract.LevelConfirmed},
 		{"the reproduction taken back", append(slices.Clone(promoted), takenBack(one, 5, promoted[0])), contract.LevelConfirmed},
+		{"reproduced by an observation", own, contract.LevelCommunityConfirmed},
+		{"that observation withdrawn", append(slices.Clone(own), withdrawal(two, 5)), contract.LevelRuntimeObserved},
 		{"a promotion that rests on nothing", promoted[1:], contract.LevelConfirmed},
 		{"one is a server variant", []store.Stated{variant}, contract.LevelRuntimeObserved},
 		{"both are", []store.Stated{variant, variant2}, contract.LevelServerVariant},

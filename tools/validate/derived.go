@@ -3,6 +3,7 @@ package validate
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -66,11 +67,27 @@ func (v *validation) golden(g golden, want []byte) error {
 	return err
 }
 
-// statements checks the members of an observation that follow from its fixture.
+// statements reports the members of an observation that do not follow from its
+// fixture.
 func (v *validation) statements(f string, o *contract.Observation, d *capture.Derived) {
+	for _, u := range Unlike(o, d) {
+		v.report("OBS-DERIVED", f, u.Pointer, "%s", u.Why)
+	}
+}
+
+// Untrue is a member of an observation that does not follow from its transcript.
+type Untrue struct{ Pointer, Why string }
+
+// Unlike returns the members of an observation that its transcript gives
+// otherwise. What other versions of the readers said is left alone: it held then
+// (FINE-PRINT 1); goldens and shapes are of today.
+func Unlike(o *contract.Observation, d *capture.Derived) (out []Untrue) {
 	x := &o.Extensions
+	if !reflect.DeepEqual(x.ExitCode, d.ExitCode) || x.Signal != d.Signal {
+		out = append(out, Untrue{"/extensions/exit_code", "the fixture shows another end of the child"})
+	}
 	if x.Readers != replay.Version || x.Normalizer != normalize.Version {
-		return // what held then (FINE-PRINT 1); goldens and shapes are of today
+		return out
 	}
 	for _, s := range [...]struct{ pointer, said, shown string }{
 		{"/extensions/reported_result", x.ReportedResult, d.Reference.ReportedResult},
@@ -79,7 +96,7 @@ func (v *validation) statements(f string, o *contract.Observation, d *capture.De
 		{"/parser_replay/status", string(o.ParserReplay.Status), string(d.Comparison.Status)},
 	} {
 		if s.said != s.shown {
-			v.report("OBS-DERIVED", f, s.pointer, "it says %q, the fixture shows %q", s.said, s.shown)
+			out = append(out, Untrue{s.pointer, fmt.Sprintf("it says %q, the fixture shows %q", s.said, s.shown)})
 		}
 	}
 	for _, pair := range []struct {
@@ -100,9 +117,10 @@ func (v *validation) statements(f string, o *contract.Observation, d *capture.De
 		a, err1 := contract.Canonical(pair.said)
 		b, err2 := contract.Canonical(pair.shown)
 		if err1 != nil || err2 != nil || !bytes.Equal(emptyList(a), emptyList(b)) {
-			v.report("OBS-DERIVED", f, pair.pointer, "the fixture shows something else")
+			out = append(out, Untrue{pair.pointer, "the fixture shows something else"})
 		}
 	}
+	return out
 }
 
 // alike reports whether two values are so equal that their JSON is.
