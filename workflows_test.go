@@ -22,6 +22,7 @@ import (
 type workflow struct {
 	On          yaml.Node         `yaml:"on"`
 	Permissions map[string]string `yaml:"permissions"`
+	Env         map[string]string `yaml:"env"`
 	Jobs        map[string]struct {
 		Permissions map[string]string `yaml:"permissions"`
 		Environment string            `yaml:"environment"`
@@ -45,8 +46,10 @@ var (
 	// What could print raw output into a public log. Redirections into a file or
 	// another program's stdin are looked at by hand.
 	prints = regexp.MustCompile(`(?m)(^|[|&;({]|\bthen|\bdo)\s*(cat|tee|head|tail|less|more|strings|xxd|od|hexdump|base64)\b|\btee\b|set -[a-z]*x|--raw\b|XDG_STATE_HOME|agent-contracts"? (play|record|job (output|logs))\b|ACTIONS_STEP_DEBUG`)
-	calls  = regexp.MustCompile(`agent-contracts"? ((?:[a-z][a-z-]* ?)+)(.*)`)
-	flags  = regexp.MustCompile(`--[a-z-]+`)
+	// What would tell capture --live that another event started the workflow.
+	claimsEvent = regexp.MustCompile(`GITHUB_(ACTIONS|EVENT_NAME|REF(_PROTECTED)?)\b|\benv +-|\bunset\b`)
+	calls       = regexp.MustCompile(`agent-contracts"? ((?:[a-z][a-z-]* ?)+)(.*)`)
+	flags       = regexp.MustCompile(`--[a-z-]+`)
 )
 
 // lintWorkflow returns what is wrong with a workflow or a composite action.
@@ -57,7 +60,7 @@ func lintWorkflow(text []byte) (bad []string) {
 	}
 	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
 	on := fmt.Sprint(triggers(&w.On))
-	byPullRequest := strings.Contains(on, "pull_request")
+	byPullRequest := strings.Contains(on, "pull_request") || strings.Contains(on, "merge_group") // a queue tries pull requests, with secrets
 	if strings.Contains(on, "pull_request_target") {
 		say("pull_request_target runs foreign code with secrets")
 	}
@@ -78,8 +81,8 @@ func lintWorkflow(text []byte) (bad []string) {
 			all += s.Run + "\n" + fmt.Sprint(s.Env, s.With) + "\n"
 			bad = append(bad, lintStep(name, s)...)
 		}
-		all += fmt.Sprint(job.Env)
-		live := strings.Contains(all, "--live")
+		all += fmt.Sprint(job.Env, w.Env)
+		live := strings.Contains(all, "--live") || strings.Contains(all, "AGENT_CONTRACTS_LIVE")
 		runsForeign := byPullRequest || foreign.MatchString(all)
 		for scope, p := range job.Permissions {
 			if runsForeign && p != "read" && p != "none" {
@@ -91,6 +94,9 @@ func lintWorkflow(text []byte) (bad []string) {
 		}
 		if live && (job.Environment == "" || on != "[workflow_dispatch]") {
 			say("job %s captures live without a protected environment, or not by hand alone", name)
+		}
+		if live && claimsEvent.MatchString(all) {
+			say("job %s captures live and says itself what event it is", name)
 		}
 		if strings.Contains(all, "secrets.") && !live && runsForeign {
 			say("job %s hands secrets to foreign code", name)
@@ -305,6 +311,12 @@ func TestWorkflowLintFinds(t *testing.T) {
 		"a CLI and the token":     {job("push", "{}", "", "      - uses: "+checkout+"\n"+run("agent-contracts capture codex > out")), "leaves the token"},
 		"live without protection": {job("workflow_dispatch", "{}", "", run("agent-contracts capture codex --live > out")), "protected environment"},
 		"live on a schedule":      {job("[workflow_dispatch, schedule]", "{}", "    environment: live-capture\n", run("agent-contracts capture codex --live > out")), "by hand alone"},
+		"live in a merge queue":   {job("[workflow_dispatch, merge_group]", "{}", "    environment: live-capture\n", run("agent-contracts capture codex --live > out")), "by hand alone"},
+		"live for all to begin":   {job("push", "{}\nenv: {AGENT_CONTRACTS_LIVE: \"1\"}", "", run("agent-contracts validate")), "protected environment"},
+		"live as another event":   {job("workflow_dispatch", "{}", "    environment: live-capture\n", run("GITHUB_EVENT_NAME=schedule agent-contracts capture codex --live > out")), "what event it is"},
+		"live as no event":        {job("workflow_dispatch", "{}", "    environment: live-capture\n", run("env -i agent-contracts capture codex --live > out")), "what event it is"},
+		"a queue's secret":        {job("merge_group", "{}", "    env: {KEY: \"${{ secrets.KEY }}\"}\n", ""), "secret"},
+		"a secret for every job":  {job("[push, pull_request]", "{}\nenv: {KEY: \"${{ secrets.KEY }}\"}", "", ""), "secret"},
 		"injection":               {job("push", "{}", "", run("echo ${{ github.head_ref }}")), "expression inside a script"},
 		"tee":                     {job("push", "{}", "", run("agent-contracts validate | tee log")), "could print raw"},
 		"cat":                     {job("push", "{}", "", run("cat stdout.log")), "could print raw"},

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -162,22 +161,6 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 		return err
 	}
 	return a.captureExit(f, report)
-}
-
-// mayCaptureLive refuses where foreign code could meet credentials: for a pull
-// request, and in a workflow outside the environment that people protect, which
-// alone has the variable.
-func (a *app) mayCaptureLive() error {
-	refuse := func(why string) error {
-		return &Exit{Code: ExitUsage, Err: errors.New("--live refuses to run " + why), Hint: "run it by hand, behind a protected environment (docs/AUTOMATION.md)"}
-	}
-	switch {
-	case strings.HasPrefix(a.env.Getenv("GITHUB_EVENT_NAME"), "pull_request") || strings.HasPrefix(a.env.Getenv("GITHUB_REF"), "refs/pull/"):
-		return refuse("for a pull request: foreign code must not meet credentials")
-	case a.env.Getenv("GITHUB_ACTIONS") == "true" && a.env.Getenv("AGENT_CONTRACTS_LIVE") == "":
-		return refuse("in a workflow without AGENT_CONTRACTS_LIVE, which only a protected environment sets")
-	}
-	return nil
 }
 
 func (a *app) captureOptions(f *captureFlags, args []string) (capture.Options, error) {
