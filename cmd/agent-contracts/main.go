@@ -21,16 +21,21 @@ func main() {
 	if harness.SuperviseMain() {
 		return
 	}
-	if os.Getenv("GOGC") == "" && !slices.Contains(os.Args, "serve") && !slices.Contains(os.Args, "mcp") {
+	if os.Getenv("GOGC") == "" && !slices.ContainsFunc(os.Args, lean) {
 		debug.SetGCPercent(gcPercent)
 	}
 	os.Exit(run(surroundings()))
 }
 
 // gcPercent is that of a program that lives for a moment: collecting a quarter as
-// often makes redaction a seventh quicker (BenchmarkWhole). Servers, whose memory
-// counts for more, keep Go's own.
+// often makes redaction a seventh quicker (BenchmarkWhole).
 const gcPercent = 400
+
+// lean knows the commands whose memory counts for more: servers live long, and
+// captures hold whatever a child prints, in several forms.
+func lean(command string) bool {
+	return slices.Contains([]string{"serve", "mcp", "capture", "bisect"}, command)
+}
 
 // run runs one command; a signal asks it to end.
 func run(env cli.Env) int {

@@ -29,12 +29,13 @@ func (r *run) collect(rec *transcript.Record) {
 	}
 	json, why := r.parse(rec, body)
 	if !json {
-		r.names.reserve(string(body))
+		s := string(body)
+		r.names.reserve(s)
 		if why != "" {
 			return
 		}
-		if c, ok := completeJSON(string(body)); ok && r.doc.Parse([]byte(c)) == nil {
-			r.walk(r.doc.Root(), r.d.set.Root(), walkContext{src: []byte(c), written: rec.Stream == transcript.Stderr})
+		if whole, ok := completeJSON(s); ok && r.doc.Parse(whole) == nil {
+			r.walk(r.doc.Root(), r.d.set.Root(), walkContext{src: whole, written: rec.Stream == transcript.Stderr})
 		}
 		return
 	}

@@ -4,14 +4,15 @@ import "strings"
 
 // completeJSON returns a JSON text that was cut off with what it needs to be
 // whole. The added part says nothing; it is dropped again after redaction.
-func completeJSON(s string) (string, bool) {
+func completeJSON(s string) ([]byte, bool) {
 	c := completer{}
 	for i := 0; i < len(s); i++ {
 		if !c.step(s, i) {
-			return "", false
+			return nil, false
 		}
 	}
-	return s + c.closing(s), true
+	end := c.closing(s)
+	return append(append(make([]byte, 0, len(s)+len(end)), s...), end...), true // a long text is copied once
 }
 
 // completer follows strings and brackets of a JSON text.

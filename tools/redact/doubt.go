@@ -45,7 +45,7 @@ func (r *run) parse(rec *transcript.Record, body []byte) (json bool, why string)
 	if r.d.plain || !open || rec.Stream == transcript.Stderr || body[0] == '[' && !strings.ContainsRune("{[\"", rune(firstByte(string(body[1:])))) { // [INFO] and the like
 		return false, ""
 	}
-	if whole, ok := completeJSON(string(body)); ok && r.doc.Parse([]byte(whole)) == nil {
+	if whole, ok := completeJSON(string(body)); ok && r.doc.Parse(whole) == nil {
 		return false, "" // cut off, which says where its texts stand
 	}
 	return false, "begins like JSON and is none"

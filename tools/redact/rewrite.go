@@ -112,8 +112,8 @@ func (r *run) textLine(s string, rec *transcript.Record) string {
 	if r.becameJSON(s, out) {
 		return out + `\\` // no reader takes for a frame what was none
 	}
-	if whole, ok := completeJSON(out); ok && (out[0] == '{' || out[0] == '[') && r.doc.Parse([]byte(whole)) == nil { // a placeholder made it one
-		r.walk(r.doc.Root(), r.d.set.Root(), walkContext{src: []byte(whole), written: rec.Stream == transcript.Stderr})
+	if whole, ok := completeJSON(out); ok && (out[0] == '{' || out[0] == '[') && r.doc.Parse(whole) == nil { // a placeholder made it one
+		r.walk(r.doc.Root(), r.d.set.Root(), walkContext{src: whole, written: rec.Stream == transcript.Stderr})
 		for _, m := range r.members {
 			m.always = 0 // more texts may stay now
 		}
@@ -136,10 +136,10 @@ func (r *run) cutLine(s string) (string, bool) {
 		return "", false
 	}
 	whole, ok := completeJSON(s)
-	if !ok || r.doc.Parse([]byte(whole)) != nil {
+	if !ok || r.doc.Parse(whole) != nil {
 		return "", false
 	}
-	w := r.writer([]byte(whole), 0)
+	w := r.writer(whole, 0)
 	w.quiet = true
 	w.value(r.doc.Root(), r.d.set.Root(), false)
 	return apply(s, clip(w.edits, len(s))), true
@@ -369,11 +369,10 @@ func (r *run) jsonEdits(s string, depth int, cut bool) ([]edit, bool) {
 	var d rawjson.Doc
 	src := []byte(s)
 	if d.Parse(src) != nil {
-		whole, ok := "", false
+		ok := false
 		if cut {
-			whole, ok = completeJSON(s)
+			src, ok = completeJSON(s)
 		}
-		src = []byte(whole)
 		if !ok || d.Parse(src) != nil {
 			return nil, false
 		}

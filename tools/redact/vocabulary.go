@@ -138,13 +138,16 @@ func (l *lexicon) anyWord(w string) bool {
 	if l.public[w] {
 		return true
 	}
-	low := strings.ToLower(w)
-	if w == low || w[1:] == low[1:] || w == strings.ToUpper(w) {
-		return l.listed([]byte(low))
+	longest := l.longest + len("'s")
+	if len(w) <= longest { // a longer one may be megabytes, of which this makes copies
+		low := strings.ToLower(w)
+		if w == low || w[1:] == low[1:] || w == strings.ToUpper(w) {
+			return l.listed([]byte(low))
+		}
 	}
 	parts := camelParts(w)
 	for _, p := range parts {
-		if !l.listed([]byte(strings.ToLower(p))) {
+		if len(p) > longest || !l.listed([]byte(strings.ToLower(p))) {
 			return false
 		}
 	}
