@@ -109,30 +109,6 @@ func TestAcceptAsks(t *testing.T) {
 	}
 }
 
-// A maintainer reads what nothing can derive again before they answer.
-func TestAcceptTells(t *testing.T) {
-	b, reg := submitted(t, "chat-text-success")
-	url := "https://example.org/buy"
-	b = changed(t, b, func(o *contract.Observation) {
-		o.Capture.WorkflowRunURL, o.Command.ArgvTemplate, o.Extensions.Launcher = &url, []string{"--buy", "now"}, "a launcher"
-	})
-	a, asked := acceptor(t, reg, true)
-	var told string
-	a.Note = func(texts []string) {
-		if *asked > 0 {
-			t.Error("told after the answer")
-		}
-		told = strings.Join(texts, "\n")
-	}
-	_, err := a.Accept(t.Context(), b, Contributor{})
-	must(t, err)
-	for _, want := range []string{url, "--buy now", "a launcher"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("%q is not told: %s", want, told)
-		}
-	}
-}
-
 // The yes of somebody who is no maintainer publishes nothing: the question stays
 // open. Where nobody is named it is for whoever keeps the registry.
 func TestStrangersDoNotAccept(t *testing.T) {

@@ -125,3 +125,27 @@ func moved(t testing.TB, b *Bundle, change func(*contract.Observation)) *Bundle 
 func stem(observation string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(observation, "observations"), ".observation.json")
 }
+
+// A maintainer reads what nothing can derive again before they answer.
+func TestAcceptTells(t *testing.T) {
+	b, reg := submitted(t, "chat-text-success")
+	url := "https://example.org/buy"
+	b = changed(t, b, func(o *contract.Observation) {
+		o.Capture.WorkflowRunURL, o.Command.ArgvTemplate, o.Extensions.Launcher = &url, []string{"--buy", "now"}, "a launcher"
+	})
+	a, asked := acceptor(t, reg, true)
+	var told string
+	a.Note = func(texts []string) {
+		if *asked > 0 {
+			t.Error("told after the answer")
+		}
+		told = strings.Join(texts, "\n")
+	}
+	_, err := a.Accept(t.Context(), b, Contributor{})
+	must(t, err)
+	for _, want := range []string{url, "--buy now", "a launcher"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is not told: %s", want, told)
+		}
+	}
+}
