@@ -60,7 +60,7 @@ func facts(o *store.Observed) observationFacts {
 	}
 	return observationFacts{
 		o.Path, o.Agent, o.CLIVersion, o.Platform, o.Probe, o.ProtocolFamily, o.ValidityLevel, map[string]string{"source": o.Install.Source},
-		map[string]string{"captured_at": o.Capture.CapturedAt, "runner": o.Capture.Runner}, map[string]contract.Digest{"signature": o.Shape.Signature},
+		map[string]string{"captured_at": o.Capture.CapturedAt, "runner": o.Capture.Runner, "raw_client_transcript_sha256": string(o.Capture.RawClientTranscriptSHA256)}, map[string]contract.Digest{"signature": o.Shape.Signature},
 		map[string]string{"status": string(o.ParserReplay.Status)}, ext,
 	}
 }
@@ -92,10 +92,13 @@ func anyRecords(r *rand.Rand, full *matrix.Records) *matrix.Records {
 				o.Extensions.Violations = []contract.ContractViolation{{Kind: "run_result"}}
 			}
 		})
+		if n := len(out.Observations); n > 0 && r.IntN(4) == 0 {
+			o.Capture.RawClientTranscriptSHA256 = out.Observations[n-1].Capture.RawClientTranscriptSHA256
+		}
 		o.Path = fmt.Sprintf("observations/%d.observation.json", len(out.Observations))
 		out.Observations = append(out.Observations, o)
 	}
-	for n := r.IntN(4); n > 0; n-- {
+	for n := r.IntN(5); n > 0; n-- {
 		o := pick(r, out.Observations...)
 		e := contract.Evidence{Observation: contract.FileRef{Path: o.Path}, RecordedAt: time.Date(2026, 2, 1, 0, r.IntN(9), 0, 0, time.UTC).Format(time.RFC3339)}
 		path := fmt.Sprintf("evidence/%d.evidence.json", len(out.Statements))
@@ -104,11 +107,18 @@ func anyRecords(r *rand.Rand, full *matrix.Records) *matrix.Records {
 			e.Withdrawal = &contract.Withdrawal{By: "somebody", Reason: "wrong account"}
 		case 2:
 			e.Promotion = &contract.Promotion{By: "somebody", To: pick(r, contract.LevelCommunityConfirmed, contract.LevelServerVariant)}
+			if len(out.Statements) > 0 && r.IntN(3) > 0 {
+				e.Promotion.Reproduction = &contract.FileRef{Path: out.Statements[0].Path}
+				e.Observation = out.Statements[0].Observation
+			}
 		default:
 			if len(out.Statements) > 0 {
 				e.Withdrawal = &contract.Withdrawal{By: "somebody", Reason: "by mistake", Record: &contract.FileRef{Path: out.Statements[0].Path}}
 			} else {
 				e.Reproduction = &contract.Reproduction{}
+				if r.IntN(2) == 0 {
+					e.Reproduction.Observation = &contract.FileRef{Path: pick(r, out.Observations...).Path}
+				}
 			}
 		}
 		out.Statements = append(out.Statements, store.Stated{Path: path, Evidence: e})

@@ -121,6 +121,7 @@ func observed(agent, version, shape string, p contract.Platform, minute int, cha
 		Shape:         contract.ShapeRef{Signature: shapeOf(shape)},
 		ParserReplay:  contract.ParserReplay{Status: contract.ReplayCompatible},
 	}
+	o.Capture.RawClientTranscriptSHA256 = shapeOf(fmt.Sprint("run ", agent, version, shape, p, minute))
 	o.Install.Source = "npm:" + agent + "@" + version
 	o.Extensions.Provider, o.Extensions.Profile = contract.ProviderEmulated, contract.ProfileProduction
 	if change != nil {

@@ -11,7 +11,7 @@ export interface ObservationFacts {
   protocol_family: string;
   validity_level: string;
   install: { source: string };
-  capture: { captured_at: string; runner: string };
+  capture: { captured_at: string; runner: string; raw_client_transcript_sha256: string };
   shape: { signature: string };
   parser_replay: { status: string };
   extensions: { provider: string; profile: string; readers?: string; violations?: unknown[] };
@@ -23,7 +23,7 @@ export interface Statement {
   observation: { path: string };
   recorded_at: string;
   withdrawal?: { reason: string; record?: { path: string } | null };
-  reproduction?: object;
+  reproduction?: { observation?: { path: string } | null };
   promotion?: { to: string; reproduction?: { path: string } | null };
 }
 
@@ -44,11 +44,11 @@ export class Standing {
 
   constructor(statements: readonly Statement[]) {
     const takenBack = new Set<string>();
-    const reproduced = new Map<string, string>();
+    const reproduced = new Map<string, Statement>();
     for (const e of statements) {
       if (e.withdrawal?.record) takenBack.add(e.withdrawal.record.path);
       else if (e.withdrawal) this.withdrawn.add(e.observation.path);
-      else if (e.reproduction) reproduced.set(e.path, e.observation.path);
+      else if (e.reproduction) reproduced.set(e.path, e);
       if ((e.withdrawal || e.promotion) && e.recorded_at > this.newest) this.newest = e.recorded_at;
     }
     const last = new Map<string, Statement>();
@@ -56,12 +56,18 @@ export class Standing {
       if (!e.promotion || takenBack.has(e.path)) continue;
       const at = e.observation.path;
       const ref = e.promotion.reproduction;
-      if (ref && (takenBack.has(ref.path) || reproduced.get(ref.path) !== at)) continue;
+      if (ref && (takenBack.has(ref.path) || !this.holds(reproduced.get(ref.path), at))) continue;
       const old = last.get(at);
       if (old !== undefined && (byText(e.recorded_at, old.recorded_at) || byText(e.path, old.path)) <= 0) continue;
       last.set(at, e);
       this.promoted.set(at, e.promotion.to);
     }
+  }
+
+  /** Whether a reproduction is one of this observation, by a run that was not withdrawn. */
+  private holds(e: Statement | undefined, observation: string): boolean {
+    const own = e?.reproduction?.observation;
+    return e?.observation.path === observation && !(own && this.withdrawn.has(own.path));
   }
 
   level(o: ObservationFacts): string {
@@ -89,7 +95,10 @@ export function levelsOf(observations: readonly ObservationFacts[], standing: St
 
 const confirmGap = 60 * 60 * 1000;
 
-function independent(list: readonly ObservationFacts[]): boolean {
+function independent(observed: readonly ObservationFacts[]): boolean {
+  const runs = new Set<string>();
+  // The same run once more counts once, whatever the record says of when and where.
+  const list = observed.filter(({ capture: { raw_client_transcript_sha256: run } }) => !runs.has(run) && runs.add(run));
   if (list.some((o) => o.capture.runner !== list[0]?.capture.runner)) return true;
   const times = list.map((o) => o.capture.captured_at).sort(byText);
   return Date.parse(times.at(-1) ?? "") - Date.parse(times[0] ?? "") >= confirmGap;
