@@ -5,12 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/bisect"
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
@@ -54,6 +57,53 @@ func comparePairs(places []string) [][2]string {
 	return out
 }
 
+// comparedRows are the rows that -update writes: those that are there, so that only
+// what the code says differently changes, and the pair of each incident. Without a
+// table it picks pairs anew. New shapes ask for no new rows.
+func comparedRows(t *testing.T, reg *store.Registry) []compareRow {
+	t.Helper()
+	var rows []compareRow
+	b, err := os.ReadFile(filepath.FromSlash(comparePath))
+	if err == nil {
+		err = json.Unmarshal(b, &rows)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	rows = slices.DeleteFunc(rows, func(r compareRow) bool { return !reg.Exists(r.A) || !reg.Exists(r.B) })
+	if len(rows) == 0 {
+		places, err := reg.Walk("shapes", ".shape.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range comparePairs(places) {
+			rows = append(rows, compareRow{A: p[0], B: p[1]})
+		}
+	}
+	incidents, err := bisect.CheckIncidents(reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range incidents {
+		if f.Change == nil {
+			continue
+		}
+		var pair [2]string
+		for i, place := range f.Change.Evidence {
+			var o contract.Observation
+			if err := reg.ReadJSON(place, &o); err != nil {
+				t.Fatal(err)
+			}
+			pair[i] = o.Shape.Path
+		}
+		if !slices.ContainsFunc(rows, func(r compareRow) bool { return r.A == pair[0] && r.B == pair[1] }) {
+			rows = append(rows, compareRow{A: pair[0], B: pair[1]})
+		}
+	}
+	slices.SortFunc(rows, func(x, y compareRow) int { return strings.Compare(x.A+x.B, y.A+y.B) })
+	return rows
+}
+
 // The committed table is what this code says of committed shapes.
 // npm/test/compare.test.mjs holds the package's compare against it.
 func TestCompareTable(t *testing.T) {
@@ -67,13 +117,7 @@ func TestCompareTable(t *testing.T) {
 	}
 	var rows []compareRow
 	if *update {
-		places, err := reg.Walk("shapes", ".shape.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range comparePairs(places) {
-			rows = append(rows, compareRow{A: p[0], B: p[1]})
-		}
+		rows = comparedRows(t, reg)
 	} else {
 		b, err := os.ReadFile(filepath.FromSlash(comparePath))
 		if err != nil {
@@ -139,6 +183,28 @@ func TestCompareTable(t *testing.T) {
 		b.WriteString("]\n")
 		if err := os.WriteFile(filepath.FromSlash(comparePath), b.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// -update leaves no row out: captures that were merged since cannot hide what the
+// code says differently of older ones.
+func TestCompareTableKeepsItsRows(t *testing.T) {
+	reg, err := store.Open(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []compareRow
+	if err := reg.ReadJSON(comparePath, &rows); err != nil {
+		t.Fatal(err)
+	}
+	kept := map[[2]string]bool{}
+	for _, r := range comparedRows(t, reg) {
+		kept[[2]string{r.A, r.B}] = true
+	}
+	for _, r := range rows {
+		if !kept[[2]string{r.A, r.B}] {
+			t.Errorf("%s → %s would go", r.A, r.B)
 		}
 	}
 }
