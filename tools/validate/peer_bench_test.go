@@ -38,12 +38,12 @@ var peers = []reading{
 // registry, on all processors, and returns how many there are.
 func peer(reg *store.Registry, r reading) (int, error) {
 	n := 0
-	for folder, name := range map[string]string{"observations": "observation", "evidence": "evidence", "errors": "error-case"} {
-		files, err := reg.Walk(folder, ".json")
+	for _, kind := range [][3]string{{"observations", ".observation.json", "observation"}, {"evidence", ".evidence.json", "evidence"}, {"errors", ".error.json", "error-case"}} {
+		files, err := reg.Walk(kind[0], kind[1])
 		if err != nil {
 			return 0, err
 		}
-		schema, err := compiled(name + ".schema.json")
+		schema, err := compiled(kind[2] + ".schema.json")
 		if err != nil {
 			return 0, err
 		}
