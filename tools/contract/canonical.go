@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
 
 	"github.com/gowebpki/jcs"
 )
@@ -75,12 +76,24 @@ func Hash(v any) (Digest, error) {
 // no HTML escaping, one newline at the end. Map keys are sorted by
 // encoding/json, struct fields keep their order.
 func Encode(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	room := encodings.Get().(*encoding)
+	defer encodings.Put(room)
+	room.compact.Reset()
+	room.indented.Reset()
+	enc := json.NewEncoder(&room.compact)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
+	err := enc.Encode(v)
+	if err == nil {
+		err = json.Indent(&room.indented, room.compact.Bytes(), "", "  ")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("encoding a record: %w", err)
 	}
-	return buf.Bytes(), nil
+	return bytes.Clone(room.indented.Bytes()), nil
 }
+
+// encoding is room for a record's text, again and again: a validation makes
+// thousands, to compare them with what is there.
+type encoding struct{ compact, indented bytes.Buffer }
+
+var encodings = sync.Pool{New: func() any { return new(encoding) }}

@@ -82,6 +82,7 @@ func newSide() *side { return &side{asked: map[string]string{}, used: map[string
 
 // message is a frame as it is read here.
 type message struct {
+	*decoded
 	members map[string]any
 	by      string
 	frame   string // its name in a deviation
@@ -108,14 +109,13 @@ func (c *checker) line(by string, line []byte) {
 	if len(line) == 0 {
 		return
 	}
-	m := &message{by: by}
-	var v any
-	if json.Unmarshal(line, &v) != nil {
+	m := &message{decoded: c.decode(line), by: by}
+	if !m.isJSON {
 		c.found(m, KindNotJSON, "")
 		return
 	}
 	var ok bool
-	if m.members, ok = v.(map[string]any); !ok {
+	if m.members, ok = m.value.(map[string]any); !ok {
 		c.found(m, KindBatch, "")
 		return
 	}
@@ -240,7 +240,7 @@ func (c *checker) answer(m *message, id string) {
 		c.found(m, KindUnaskedAnswer, "/id")
 	}
 	if hasError {
-		for _, f := range c.flaws(c.failure, failure, "/error") {
+		for _, f := range c.flaws(c.failure, failure, m.outline(c.official, "error", failure), "/error") {
 			c.found(m, f.kind, f.pointer)
 		}
 		if code, ok := member(m.members, "error", "code").(float64); ok && code >= 100 && code <= 599 {
@@ -263,7 +263,7 @@ func (c *checker) check(m *message, p place, part string) bool {
 	if !ok {
 		v = map[string]any{} // absent params are empty ones
 	}
-	for _, f := range c.flaws(s, v, "/"+part) {
+	for _, f := range c.flaws(s, v, m.outline(c.official, part, v), "/"+part) {
 		c.found(m, f.kind, f.pointer)
 	}
 	return true

@@ -17,9 +17,9 @@ import (
 // flaw is one broken rule of the schema: what and where.
 type flaw struct{ kind, pointer string }
 
-// flaws returns what is wrong with a value, each once.
-func (o *official) flaws(s *jsonschema.Schema, v any, at string) []flaw {
-	key := judged{s, string(o.outline(nil, v))}
+// flaws returns what is wrong with a value of an outline, each once.
+func (o *official) flaws(s *jsonschema.Schema, v any, outline, at string) []flaw {
+	key := judged{s, outline}
 	if found, known := o.seen.Load(key); known {
 		return found.([]flaw)
 	}

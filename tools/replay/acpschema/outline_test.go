@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -62,8 +63,13 @@ func TestOutlinesRememberWhatTheSchemaSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range tr.Records {
-			var m map[string]any
-			if json.Unmarshal(tr.Records[j].Line(), &m) != nil {
+			line := o.decode(tr.Records[j].Line()) // mostly as an earlier one was
+			m, isObject := line.value.(map[string]any)
+			var again any
+			if isJSON := json.Unmarshal(tr.Records[j].Line(), &again) == nil; isJSON != line.isJSON || !reflect.DeepEqual(again, line.value) {
+				t.Fatalf("%s: record %d is remembered as something else", files[i], j)
+			}
+			if !isObject {
 				continue
 			}
 			for p, s := range o.parts {
@@ -71,7 +77,7 @@ func TestOutlinesRememberWhatTheSchemaSays(t *testing.T) {
 					continue
 				}
 				for _, part := range []string{"params", "result"} {
-					if got, want := o.flaws(s, m[part], "/x"), o.judge(s, m[part], "/x"); !slices.Equal(got, want) {
+					if got, want := o.flaws(s, m[part], line.outline(o, part, m[part]), "/x"), o.judge(s, m[part], "/x"); !slices.Equal(got, want) {
 						t.Fatalf("%s: record %d held against %v: %v, want %v", files[i], j, p, got, want)
 					}
 					held++

@@ -41,6 +41,44 @@ type official struct {
 	// messages of a run are like others.
 	seen       sync.Map
 	judgements atomic.Int64
+	// lines has lines as they were decoded: three of four are there again in other
+	// runs.
+	lines sync.Map
+	kept  atomic.Int64
+}
+
+// decoded is a line as it was read. Nothing changes what is in it.
+type decoded struct {
+	isJSON   bool
+	value    any
+	outlines sync.Map // of its members, by name
+}
+
+// maxDecoded bounds what is kept of lines: their number, and the length of each.
+const maxDecoded, maxDecodedLine = 20_000, 4096
+
+func (o *official) decode(line []byte) *decoded {
+	if len(line) <= maxDecodedLine {
+		if d, known := o.lines.Load(string(line)); known {
+			return d.(*decoded)
+		}
+	}
+	d := &decoded{}
+	d.isJSON = json.Unmarshal(line, &d.value) == nil
+	if len(line) <= maxDecodedLine && o.kept.Add(1) <= maxDecoded {
+		o.lines.Store(string(line), d)
+	}
+	return d
+}
+
+// outline returns the outline of a member's value.
+func (d *decoded) outline(o *official, name string, v any) string {
+	if out, known := d.outlines.Load(name); known {
+		return out.(string)
+	}
+	out := string(o.outline(nil, v))
+	d.outlines.Store(name, out)
+	return out
 }
 
 // judged is a value that was held against a part of the schema, by its outline.
