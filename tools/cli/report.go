@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
-	"github.com/nexu-io/open-design-agent-contracts/tools/redact/leak"
 	"github.com/nexu-io/open-design-agent-contracts/tools/report"
 )
 
@@ -223,58 +222,4 @@ func (a *app) summaries(ctx context.Context, what, link string) ([]*report.Summa
 		s.ContractURL = link
 	}
 	return list, nil
-}
-
-// The variables that hold the bot's address and secret. They are secrets, so
-// that no flag takes them.
-const (
-	webhookURLVar    = "AGENT_CONTRACTS_FEISHU_URL"
-	webhookSecretVar = "AGENT_CONTRACTS_FEISHU_SECRET"
-)
-
-func (a *app) reportSendCommand() *cobra.Command {
-	var link string
-	c := &cobra.Command{
-		Use:   "send AGENT[@VERSION]",
-		Short: "Send the changes of a version to a Feishu bot",
-		Long: `Send makes one card for each change, as report risk --format feishu prints it,
-signs it and hands it to a custom bot. The bot's address is in ` + webhookURLVar + `,
-its secret, if it has one, in ` + webhookSecretVar + `. It tries again when the
-bot does not answer or is busy. A card that holds anything like a secret is not
-sent.
-
-Exit codes: 0; 1 the bot did not take it; 2 usage; 3 no change is on record;
-4 a card holds something like a secret.`,
-		Example:           `  agent-contracts report send codex@0.134.0`,
-		Args:              argsError(cobra.ExactArgs(1)),
-		ValidArgsFunction: a.completeAgents,
-		RunE:              func(c *cobra.Command, args []string) error { return a.reportSend(c.Context(), args[0], link) },
-	}
-	c.Flags().StringVar(&link, "link", "", "URL of the contract's pull request or issue")
-	return c
-}
-
-func (a *app) reportSend(ctx context.Context, what, link string) error {
-	hook := &report.Webhook{URL: a.env.Getenv(webhookURLVar), Secret: a.env.Getenv(webhookSecretVar), Now: a.env.Now}
-	if hook.URL == "" {
-		return &Exit{Code: ExitUsage, Err: errors.New("there is no address to send to"), Hint: "set " + webhookURLVar}
-	}
-	list, err := a.summaries(ctx, what, link)
-	if err != nil {
-		return err
-	}
-	hook.Scanner = leak.NewScanner([]string{hook.URL, hook.Secret})
-	for _, s := range list {
-		var leaked *report.LeakError
-		switch err := hook.Send(ctx, s.Card()); {
-		case errors.As(err, &leaked):
-			return &Exit{Code: ExitRefused, Err: err}
-		case errors.Is(err, report.ErrAddress):
-			return err
-		case err != nil:
-			return &Exit{Code: ExitFindings, Err: err}
-		}
-	}
-	a.talk("%s sent", count(len(list), "card"))
-	return nil
 }

@@ -47,14 +47,23 @@ type Summary struct {
 	// Key is the same for the same change, so that an issue about it can be
 	// found again.
 	Key contract.Digest `json:"key"`
+	// Diff is the place of the diff report that it tells. No two summaries have
+	// one place, while two pairs of shapes may show the same change.
+	Diff string `json:"diff"`
 }
+
+// ID names a summary in a command.
+func (s *Summary) ID() string { return contract.Sum([]byte(s.Diff)).Hex()[:idDigits] }
+
+// idDigits tell the summaries of one version apart.
+const idDigits = 10
 
 // Summarize tells the risk of a change. obs are the observations of the agent
 // and version that still count.
 func Summarize(r *contract.DriftReport, obs []store.Observed) (*Summary, error) {
 	s := &Summary{
 		Agent: r.Agent, CLIVersion: r.CLIVersion, ShapeStatus: r.Verdict, Changes: withoutTexts(r.Signals),
-		Parser: contract.ReplayNotRun, Redaction: contract.RedactionPassed, Key: keyOf(r),
+		Parser: contract.ReplayNotRun, Redaction: contract.RedactionPassed, Key: keyOf(r), Diff: r.Path(),
 	}
 	var seen []time.Time
 	for i := range obs {

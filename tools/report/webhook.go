@@ -60,11 +60,18 @@ func (e *LeakError) Error() string {
 type SendError struct {
 	Status, Code, Attempts int
 	Reason                 string
+	// Unclear says that an attempt had no answer, or one of a machine in between:
+	// the card may have arrived all the same.
+	Unclear bool
 }
 
 // Error implements error.
 func (e *SendError) Error() string {
-	return fmt.Sprintf("the webhook did not accept the card after %d attempts: %s", e.Attempts, e.Reason)
+	text := fmt.Sprintf("the webhook did not accept the card after %d attempts: %s", e.Attempts, e.Reason)
+	if e.Unclear {
+		text += "; it may have arrived all the same"
+	}
+	return text
 }
 
 // Sign is Feishu's signature of a custom bot's message: the HMAC-SHA256 of
@@ -82,19 +89,56 @@ var ErrAddress = errors.New("the webhook's address is not an http or https URL")
 // Each attempt is signed anew, since a signature is good for an hour. The error
 // is a *LeakError, a *SendError, ErrAddress, or the context's.
 func (w *Webhook) Send(ctx context.Context, card *Card) error {
-	if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return ErrAddress
-	}
 	if err := w.check(card); err != nil {
 		return err
 	}
-	delay := firstDelay
+	return w.deliver(ctx, card)
+}
+
+// CardsError says which of several cards was not delivered, and why: an error of
+// Send.
+type CardsError struct {
+	Card int // its index
+	Sent int // how many were delivered: those before it, or none
+	Err  error
+}
+
+// Error implements error.
+func (e *CardsError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *CardsError) Unwrap() error { return e.Err }
+
+// SendAll delivers cards in their order. It looks at all of them before it sends
+// the first: one that must not be sent holds back the others. The error is a
+// *CardsError.
+func (w *Webhook) SendAll(ctx context.Context, cards []*Card) error {
+	for i, c := range cards {
+		if err := w.check(c); err != nil {
+			return &CardsError{Card: i, Err: err}
+		}
+	}
+	for i, c := range cards {
+		err := ctx.Err()
+		if err == nil {
+			err = w.deliver(ctx, c)
+		}
+		if err != nil {
+			return &CardsError{Card: i, Sent: i, Err: err}
+		}
+	}
+	return nil
+}
+
+func (w *Webhook) deliver(ctx context.Context, card *Card) error {
+	delay, unclear := firstDelay, false
 	for n := 1; ; n++ {
 		failed, wait := w.attempt(ctx, card)
 		if failed == nil {
 			return nil
 		}
-		failed.Attempts = n
+		unclear = unclear || failed.Unclear
+		failed.Attempts, failed.Unclear = n, unclear
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -111,8 +155,12 @@ func (w *Webhook) Send(ctx context.Context, card *Card) error {
 // noRetry says that another attempt would fail too.
 const noRetry = time.Duration(-1)
 
-// check refuses a card that is too long or holds a secret.
+// check refuses an address that is none, and a card that is too long or holds a
+// secret.
 func (w *Webhook) check(card *Card) error {
+	if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return ErrAddress
+	}
 	b, err := spellCard(card)
 	if err != nil {
 		return err
@@ -161,7 +209,7 @@ func (w *Webhook) attempt(ctx context.Context, card *Card) (*SendError, time.Dur
 		if errors.As(err, &u) {
 			err = u.Err // without the address
 		}
-		return &SendError{Reason: "no answer: " + err.Error()}, 0
+		return &SendError{Reason: "no answer: " + err.Error(), Unclear: true}, 0
 	}
 	defer func() { _ = resp.Body.Close() }()
 	return judge(resp)
@@ -177,6 +225,7 @@ func judge(resp *http.Response) (*SendError, time.Duration) {
 	failed := &SendError{Status: resp.StatusCode, Reason: fmt.Sprintf("HTTP %d", resp.StatusCode)}
 	switch {
 	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
+		failed.Unclear = resp.StatusCode >= 500
 		return failed, wait
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		failed.Reason += ": it points to another address; set that one"
@@ -184,7 +233,7 @@ func judge(resp *http.Response) (*SendError, time.Duration) {
 	case resp.StatusCode >= 300:
 		return failed, noRetry
 	case err != nil:
-		failed.Reason = "the answer broke off"
+		failed.Reason, failed.Unclear = "the answer broke off", true
 		return failed, wait
 	}
 	var answer struct {

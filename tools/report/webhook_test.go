@@ -195,20 +195,74 @@ func TestSendRefusesSecrets(t *testing.T) {
 	b := &bot{answers: []func(http.ResponseWriter){answer(200, `{"code":0}`)}}
 	srv := httptest.NewServer(b)
 	defer srv.Close()
-	scanner := leak.NewScanner(nil)
+	w := &Webhook{URL: srv.URL, Scanner: leak.NewScanner(nil)}
+	var leaked *LeakError
+	if err := w.Send(context.Background(), leaky()); !errors.As(err, &leaked) {
+		t.Errorf("error %v", err)
+	}
+	var failed *CardsError
+	if err := w.SendAll(context.Background(), []*Card{summary().Card(), leaky()}); !errors.As(err, &failed) || !errors.As(err, &leaked) || failed.Card != 1 || failed.Sent != 0 {
+		t.Errorf("one of two: %v", err)
+	}
+	if len(b.messages) > 0 {
+		t.Error("it was sent")
+	}
+}
+
+// leaky is a card with a token in it.
+func leaky() *Card {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	token := []byte("ghp_")
 	for range 36 {
 		token = append(token, letters[rand.IntN(len(letters))])
 	}
-	leaky := removed
-	leaky.EventType = string(token)
-	var leaked *LeakError
-	if err := (&Webhook{URL: srv.URL, Scanner: scanner}).Send(context.Background(), summary(leaky).Card()); !errors.As(err, &leaked) {
-		t.Errorf("error %v", err)
+	x := removed
+	x.EventType = string(token)
+	return summary(x).Card()
+}
+
+// What was delivered before a failure is told, and whether the card that failed
+// may have arrived.
+func TestSendAllTellsHowFar(t *testing.T) {
+	ok := answer(200, `{"code":0}`)
+	for name, tt := range map[string]struct {
+		answers []func(http.ResponseWriter)
+		sent    int // -1: all
+		unclear bool
+	}{
+		"all":                          {[]func(http.ResponseWriter){ok}, -1, false},
+		"the first":                    {[]func(http.ResponseWriter){answer(403, "")}, 0, false},
+		"the second":                   {[]func(http.ResponseWriter){ok, answer(403, "")}, 1, false},
+		"no answer to the last":        {[]func(http.ResponseWriter){ok, ok, broken}, 2, true},
+		"no answer, then a refusal":    {[]func(http.ResponseWriter){ok, broken, answer(403, "")}, 1, true},
+		"a machine between, then busy": {[]func(http.ResponseWriter){answer(502, ""), answer(429, "")}, 0, true},
+		"busy all the time":            {[]func(http.ResponseWriter){answer(429, "")}, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &bot{answers: tt.answers}
+			srv := httptest.NewServer(b)
+			defer srv.Close()
+			w := &Webhook{URL: srv.URL, Sleep: func(context.Context, time.Duration) error { return nil }}
+			err := w.SendAll(context.Background(), []*Card{summary().Card(), summary(removed).Card(), summary().Card()})
+			if tt.sent < 0 {
+				must(t, err)
+				return
+			}
+			var failed *CardsError
+			var send *SendError
+			if !errors.As(err, &failed) || failed.Sent != tt.sent || failed.Card != tt.sent || !errors.As(err, &send) || send.Unclear != tt.unclear ||
+				strings.Contains(err.Error(), "may have arrived") != tt.unclear {
+				t.Errorf("%+v: %v", failed, err)
+			}
+		})
 	}
-	if len(b.messages) > 0 {
-		t.Error("it was sent")
+	ctx, cancel := context.WithCancel(context.Background())
+	b := &bot{answers: []func(http.ResponseWriter){func(w http.ResponseWriter) { ok(w); cancel() }}}
+	srv := httptest.NewServer(b)
+	defer srv.Close()
+	var failed *CardsError
+	if err := (&Webhook{URL: srv.URL}).SendAll(ctx, []*Card{summary().Card(), summary().Card()}); !errors.As(err, &failed) || !errors.Is(err, context.Canceled) || len(b.messages) != 1 {
+		t.Errorf("%d messages, %v", len(b.messages), err)
 	}
 }
 
