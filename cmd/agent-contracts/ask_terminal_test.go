@@ -37,6 +37,7 @@ func terminal(t *testing.T) (person, program *os.File) {
 // On a terminal a capture asks at once. The cell runs again as it would after a
 // day, and the agent hears the same.
 func TestAskAtTerminal(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, typed, heard, state string
 		code                      []int

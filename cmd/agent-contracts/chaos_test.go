@@ -101,6 +101,7 @@ type chaos struct {
 // killed at any moment, the disk fills, the clocks jump and the pids are used
 // again. AGENT_CONTRACTS_CHAOS is the number of captures.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	captures := 10
 	if n, err := strconv.Atoi(os.Getenv("AGENT_CONTRACTS_CHAOS")); err == nil {
 		captures = n

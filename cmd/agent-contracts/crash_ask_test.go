@@ -109,6 +109,7 @@ func (w *world) runStatus() string {
 // A capture whose agent asks is suspended, answered from another process, and
 // goes on: the cell runs again, and the agent hears the answer under its new id.
 func TestSuspend(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, heard, state, finding string
 		answer, flags               []string
@@ -196,6 +197,7 @@ func (c *command) settled() error {
 // Killed at any moment, while it asks, while somebody answers and while it goes
 // on, a capture loses no question and takes no second answer.
 func TestKillWhileAsking(t *testing.T) {
+	t.Parallel()
 	kills, random := killPlan(t)
 	for i := range kills {
 		events := [3]int{1 + random.IntN(12), 1 + random.IntN(5), 1 + random.IntN(25)}
@@ -301,6 +303,7 @@ func (w *world) exitCode(c *command) int {
 // are public, by a masked preview; where --ask says so it waits for the answer.
 // Approved, the words stay and the record says so.
 func TestRedactionAsks(t *testing.T) {
+	t.Parallel()
 	const doubtful = `echo '{"type":"thread.started","thread_id":"0199a213-81c0-7800-8aa1-bbab2a035a53"}'
 echo '{"type":"turn.started"}'
 echo '{"type":"error","message":"WORDS"}'

@@ -20,6 +20,7 @@ const maxMemory = 600 << 20
 
 // TestHostileChild captures programs that print what no reader wants.
 func TestHostileChild(t *testing.T) {
+	t.Parallel()
 	quick := func(w *world) { // no test waits for a minute of silence
 		w.edit("probes/chat-text-success/scenario.json", `"idle_ms": 60000`, `"idle_ms": 400`)
 	}
@@ -114,6 +115,7 @@ func (w *world) endReason() string {
 
 // A program may answer anything when it is asked for its version.
 func TestHostileVersion(t *testing.T) {
+	t.Parallel()
 	ok := fakeTurn
 	for _, c := range []struct {
 		name, answer string

@@ -141,6 +141,7 @@ func (w *world) sealed(dir string) bool {
 // A redaction that is killed leaves a whole sanitized file or none, and nothing
 // raw anywhere.
 func TestKillRedact(t *testing.T) {
+	t.Parallel()
 	kills, random := killPlan(t)
 	prepare := func(t *testing.T) (*world, *command) {
 		w := newWorld(t, "")

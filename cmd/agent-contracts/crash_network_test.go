@@ -104,6 +104,7 @@ func (f *flaky) bisect(w *world, args ...string) *command {
 // A campaign whose network goes away says so, leaves whole records only, and goes
 // on with the same command without capturing a release twice.
 func TestNetworkGoesAway(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []string{"npm", "node"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("a campaign installs releases: %v", err)

@@ -50,6 +50,7 @@ var leakLines = map[string][]string{
 // A capture tells nobody the key, the address and the folder of the child: it
 // replaces them, or refuses and publishes nothing.
 func TestSecrets(t *testing.T) {
+	t.Parallel()
 	for name, lines := range leakLines {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()

@@ -34,6 +34,7 @@ func wireMessage(reason string) string {
 // TestSessionLog captures programs that leave this or that where kimi keeps its
 // session: what the pipes say is the same each time.
 func TestSessionLog(t *testing.T) {
+	t.Parallel()
 	const signature = "sha256:5a6e7a6846c214694ad1fcc01e5a34ac4b92fc89b1aef9dfa9e276096f379b81"
 	for _, c := range []struct {
 		name, script string

@@ -28,6 +28,7 @@ var slowTurn = strings.ReplaceAll(fakeTurn, "\n", "\nsleep 0.02\n")
 // random change of a file. AGENT_CONTRACTS_KILLS says how often, and
 // AGENT_CONTRACTS_KILL_SEED repeats a run.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	kills, random := killPlan(t)
 	whole, events := undisturbed(t)
 	var alive atomic.Int64

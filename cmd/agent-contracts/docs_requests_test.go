@@ -16,6 +16,7 @@ import (
 
 // The session of docs/REQUESTS.md runs as it is shown, with an agent that asks.
 func TestRequestsDocumentRuns(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	script, commands := "chmod 755 agent/opencode\nchmod 666 answers\n", 0
 	for _, b := range blocks(t, "REQUESTS.md") {

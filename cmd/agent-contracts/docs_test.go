@@ -56,6 +56,7 @@ func blocks(t *testing.T, document string) []block {
 // What the documents show is what the program says: their files and commands
 // run as a script. The captures start the fake CLI in place of a release.
 func TestDocumentsRun(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	captured := "exits 1 agent-contracts capture codex --bin $FAKE --probe list-items\nexec sh -c 'echo observations/codex/*/*/*.observation.json'\ncp stdout place\n"
 	release := "exits 0 agent-contracts capture codex --bin $FAKE --probe chat-tool-success\n" +
