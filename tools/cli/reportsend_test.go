@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nexu-io/open-design-agent-contracts/tools/report"
 )
 
 // botOf takes so many cards, refuses the next, and takes all after it.
@@ -84,5 +87,28 @@ func TestReportSendGoesOn(t *testing.T) {
 	}
 	if code, _, said = run("report", "send", what, "--skip", "0123456789", "--registry", root); code != ExitUsage || !strings.Contains(said, "no change of "+what+" has this id") {
 		t.Errorf("exit %d, %q", code, said)
+	}
+}
+
+// What was interrupted goes on likewise; a card that must not be sent is left out
+// by name.
+func TestReportSendHints(t *testing.T) {
+	left := []*report.Summary{{Agent: "pi", CLIVersion: "1.0.0", Diff: "a"}, {Agent: "pi", CLIVersion: "1.0.0", Diff: "b"}}
+	a, f := &app{}, &sendFlags{skip: []string{"0123456789"}}
+	for name, tt := range map[string]struct {
+		err  *report.CardsError
+		code int
+		want string
+	}{
+		"interrupted":               {&report.CardsError{Card: 1, Sent: 1, Err: context.Canceled}, 130, "1 of 2 cards were sent; the rest: agent-contracts report send pi@1.0.0 --skip 0123456789," + left[0].ID()},
+		"interrupted before":        {&report.CardsError{Err: context.Canceled}, 130, "run the same command again"},
+		"a secret":                  {&report.CardsError{Card: 1, Err: &report.LeakError{Rule: "x"}}, ExitRefused, "to send the others: agent-contracts report send pi@1.0.0 --skip 0123456789," + left[1].ID()},
+		"nothing was sent":          {&report.CardsError{Err: &report.SendError{Reason: "x"}}, ExitFindings, ""},
+		"the address is no address": {&report.CardsError{Err: report.ErrAddress}, ExitUsage, "correct " + webhookURLVar},
+	} {
+		code, hint := classify(a.notSent(f, left, tt.err))
+		if code != tt.code || !strings.HasPrefix(hint, tt.want) || tt.want == "" && hint != "" {
+			t.Errorf("%s: %d, %q", name, code, hint)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -209,7 +210,9 @@ func (w *Webhook) attempt(ctx context.Context, card *Card) (*SendError, time.Dur
 		if errors.As(err, &u) {
 			err = u.Err // without the address
 		}
-		return &SendError{Reason: "no answer: " + err.Error(), Unclear: true}, 0
+		var op *net.OpError
+		begun := !errors.As(err, &op) || op.Op != "dial" // without a connection nothing left
+		return &SendError{Reason: "no answer: " + err.Error(), Unclear: begun}, 0
 	}
 	defer func() { _ = resp.Body.Close() }()
 	return judge(resp)

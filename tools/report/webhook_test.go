@@ -256,6 +256,12 @@ func TestSendAllTellsHowFar(t *testing.T) {
 			}
 		})
 	}
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	err := (&Webhook{URL: gone.URL, Sleep: func(context.Context, time.Duration) error { return nil }}).Send(context.Background(), summary().Card())
+	if err == nil || strings.Contains(err.Error(), "may have arrived") {
+		t.Errorf("nobody listens: %v", err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	b := &bot{answers: []func(http.ResponseWriter){func(w http.ResponseWriter) { ok(w); cancel() }}}
 	srv := httptest.NewServer(b)

@@ -99,7 +99,7 @@ func derive(family contract.ProtocolFamily, level contract.ValidityLevel, change
 		SchemaVersion: contract.SchemaVersion, ProtocolFamily: family, ValidityLevel: level, Transport: transport(family),
 		StderrClass: "none", Exit: contract.ExitUnknown, EventTypes: []string{}, FrameShapes: []contract.FrameShape{},
 	}
-	for _, c := range pressing(changes) {
+	for _, c := range changes {
 		key, word, _ := strings.Cut(c.Name, ":")
 		if c.Kind != WordAdded || slices.Contains(s.EventTypes, word) || len(s.FrameShapes) == maxFrames {
 			continue
@@ -126,18 +126,6 @@ func derive(family contract.ProtocolFamily, level contract.ValidityLevel, change
 	var err error
 	s.Signature, err = s.ComputeSignature()
 	return s, err
-}
-
-// pressing puts the words of members that tell kinds of frames apart before those
-// of others: a shape has room for so many, and a word has one frame.
-func pressing(changes []Change) []Change {
-	rank := func(c Change) int {
-		if key, _, _ := strings.Cut(c.Name, ":"); discriminators[key] {
-			return 0
-		}
-		return 1
-	}
-	return slices.SortedStableFunc(slices.Values(changes), func(x, y Change) int { return cmp.Compare(rank(x), rank(y)) })
 }
 
 func transport(f contract.ProtocolFamily) contract.Transport {

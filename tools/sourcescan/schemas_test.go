@@ -52,15 +52,20 @@ func TestBundledSchemas(t *testing.T) {
 	}
 }
 
-// The words that tell frames apart have the room of a derived shape before others.
-func TestDerivedShapeKeepsDiscriminators(t *testing.T) {
-	var changes []Change
+// The words that tell frames apart have the room of a derived shape, and of an
+// issue, before others.
+func TestDiscriminatorsComeFirst(t *testing.T) {
+	a, b := &Side{Name: "1", Surface: newSurface(), Schemas: newSurface()}, &Side{Name: "2", Surface: newSurface(), Schemas: newSurface()}
 	for i := range maxFrames {
-		changes = append(changes, Change{Kind: WordAdded, Name: "colour:" + strings.Repeat("a", i+1)})
+		b.word("f", "colour", strings.Repeat("a", i%maxWord+1)+strings.Repeat("b", i/maxWord))
 	}
-	changes = append(changes, Change{Kind: WordAdded, Name: "type:turn.paused"})
-	shape, err := derive("json-event-stream/v1", "source_derived", changes, newSurface())
+	b.word("f", "type", "turn.paused")
+	r := Scan("codex", a, b)
+	shape, err := derive("json-event-stream/v1", "source_derived", r.Derived, b.Surface)
 	if err != nil || len(shape.FrameShapes) != maxFrames || shape.FrameShapes[0].EventType != "turn.paused" {
 		t.Errorf("%d frames, %v", len(shape.FrameShapes), err)
+	}
+	if !strings.Contains(r.Issue().Body, "type:turn.paused") {
+		t.Error("the issue leaves it out")
 	}
 }

@@ -115,7 +115,7 @@ pub struct Usage {
 		"bundled javascript": {
 			"cli.js", `var a={type:"result",subtype:"success"},b=z.literal("system"),c={title:"type",color:"red"};let type="no"`,
 			`var a={"type": "result",subtype:"success"},b=z.literal("control"),c={title:"Type",color:"blue"};d={type:"rate_limit_event"}`,
-			[]string{"word_removed literal:system", "word_added literal:control", "word_added type:rate_limit_event"},
+			[]string{"word_removed literal:system", "word_added type:rate_limit_event", "word_added literal:control"},
 		},
 		"a bundle with names, which its bundler numbered": {
 			"chunk-A.js", `JsonStreamEventType2["INIT"] = "init";

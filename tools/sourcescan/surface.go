@@ -99,7 +99,9 @@ type Change struct {
 	Fingerprint contract.Digest `json:"fingerprint"`
 }
 
-// Compare lists the differences, the most dangerous first.
+// Compare lists the differences, the most dangerous first, and words that tell
+// kinds of frames apart before those of other members: what comes of the list, an
+// issue or a derived shape, has room for so many.
 func Compare(a, b *Surface) []Change {
 	out := []Change{}
 	add := func(c Change) {
@@ -133,9 +135,17 @@ func Compare(a, b *Surface) []Change {
 		}
 	}
 	slices.SortFunc(out, func(x, y Change) int {
-		return cmp.Or(cmp.Compare(slices.Index(kinds, x.Kind), slices.Index(kinds, y.Kind)), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Was, y.Was), cmp.Compare(x.Is, y.Is))
+		return cmp.Or(cmp.Compare(slices.Index(kinds, x.Kind), slices.Index(kinds, y.Kind)), cmp.Compare(x.rank(), y.rank()), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Was, y.Was), cmp.Compare(x.Is, y.Is))
 	})
 	return out
+}
+
+// rank is 0 for the word of a discriminator, else 1.
+func (c Change) rank() int {
+	if key, _, ok := strings.Cut(c.Name, ":"); ok && discriminators[key] {
+		return 0
+	}
+	return 1
 }
 
 func compareFields(name string, was, is *Type, add func(Change)) {
