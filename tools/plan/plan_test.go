@@ -42,6 +42,7 @@ func (r run) observed() store.Observed {
 	o.Agent, o.CLIVersion, o.Probe, o.Platform, o.ProtocolFamily = r.agent, r.version, r.probe, "linux-x64", "json-event-stream/v1"
 	o.ValidityLevel, o.Install.Source = contract.LevelRuntimeObserved, "npm:"+r.agent+"@"+r.version
 	o.Capture.CapturedAt, o.Capture.Runner = noon.Add(-r.ago).Format(time.RFC3339), "local/linux-x64"
+	o.Capture.RawClientTranscriptSHA256 = contract.Sum([]byte(o.Capture.CapturedAt)) // no two runs are one
 	o.Shape.Signature = contract.Sum([]byte(r.shape))
 	o.Extensions.Profile, o.Extensions.Provider, o.Extensions.RunResult = contract.ProfileProduction, contract.ProviderEmulated, "success"
 	o.Path = fmt.Sprintf("observations/%s/%s/linux-x64/%s.%s.observation.json", r.agent, r.version, o.Capture.CapturedAt, r.probe)
