@@ -47,8 +47,8 @@ func (s *Scanner) Inert() bool {
 func (s *Scanner) Touches(text string, from, to int) bool {
 	a, b := max(0, from-s.words.longest), min(len(text), to+s.words.longest)
 	touches := false
-	s.words.each(text[a:b], func(_, start, end int) {
-		touches = touches || a+start < to && a+end > from
+	s.words.each(text[a:b], func(n, start, end int) {
+		touches = touches || a+start < to && a+end > from && s.finds(n)
 	})
 	return touches
 }

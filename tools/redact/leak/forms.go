@@ -55,6 +55,11 @@ func formRules() []*rule {
 		{id: "home-slug", kind: kindPath, keywords: []string{"-users-", "-home-", "-root-"}, back: 4, quick: anywhere, expr: `(?:^|[^A-Za-z0-9-])(?:[A-Z]-)?-(?:Users|home|root)-[A-Za-z0-9]+[A-Za-z0-9._-]*`},
 		{id: "invisible", keywords: []string{"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad"}, view: visible},
 		{id: "entities", keywords: []string{"&#", "&quot;", "&lt;"}, view: entities},
+		{id: "full-width", keywords: fullWidth(), part: lineOf, view: halfWidth},
+		{id: "concatenated", keywords: joinedLiterals, part: literals, view: unquote, joins: true},
+		{id: "dump", keywords: dumpKeywords(), part: dumpPart, view: dumped},
+		{id: "dump-words", keywords: []string{"0000010 ", "0000020 "}, part: wordsPart, view: swapped},
+		{id: "dump-letters", keywords: []string{"0000010 ", "0000020 "}, part: odPart, view: od},
 		{id: "secret-value", kind: "token", keywords: secretWords, value: secretValue},
 	}
 }

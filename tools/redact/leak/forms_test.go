@@ -2,6 +2,7 @@ package leak
 
 import (
 	"bytes"
+	b32 "encoding/base32"
 	b64 "encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -53,6 +54,12 @@ func TestPlaces(t *testing.T) {
 		{"references in JSON", `{"a":"x\n`, references(secret), `"}`, "entities"},
 		{"wrapped", "a ", secret[:9] + "\n  " + secret[9:], " b", "wrapped"},
 		{"joined", `{"d":"`, secret[:9] + "\"}\n{\"d\":\"" + secret[9:], `"}`, "joined"},
+		{"spaced", "bytes: 00 ", fmt.Sprintf("% x ", secret), "0a", "dump"},
+		{"in an array", `{"a":"x[] = {0x`, strings.ReplaceAll(fmt.Sprintf("% x", secret), " ", ", 0x"), `};"}`, "dump"},
+		{"base32", "", strings.TrimRight(b32.StdEncoding.EncodeToString([]byte(secret)), "="), "", "base32"},
+		{"full width", "see ", fullWidthOf(secret), " there", "full-width"},
+		{"concatenated", `x := "`, secret[:9] + `" + "` + secret[9:20] + "\" +\n\t\"" + secret[20:], `"`, "concatenated"},
+		{"concatenated in JSON", `{"a":"x = '`, secret[:9] + `'\n  '` + secret[9:20] + `' + '` + secret[20:], `'"}`, "concatenated"},
 		{"base64 in escapes", `{"a":"\u000a`, b64.StdEncoding.EncodeToString([]byte(secret[:39])), `"}`, "base64"},
 	} {
 		found := s.Scan([]byte(c.before + c.form + c.after))
@@ -65,6 +72,13 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%s: %v, want %s, bytes %d-%d", c.name, found, c.view, len(c.before), len(c.before)+len(c.form))
 		}
 	}
+}
+
+func fullWidthOf(s string) (out string) {
+	for _, c := range s {
+		out += string(c - '!' + '！')
+	}
+	return out
 }
 
 func references(s string) (out string) {

@@ -1,6 +1,9 @@
 package leak
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxDepth is how many decodings the leak scan stacks, JSON escapes apart.
 // What decodes deeper is reported as unread.
@@ -18,8 +21,11 @@ type layer struct {
 	round  bool    // a byte's source ends behind the next one's start
 	cuts   []int   // where texts were joined, in s: a finding must cross one
 	joined *joined // of a text that came in pieces
-	depth  int
-	glue   int // bytes at the beginning that may belong to something else
+	// literals were put together: their author may have parted what only looks
+	// like a secret so that nobody takes it for one.
+	literals bool
+	depth    int
+	glue     int // bytes at the beginning that may belong to something else
 }
 
 // decoder returns what s decodes to and, if asked, the place in s of each of
@@ -31,6 +37,16 @@ func (l *layer) child(name string, from, to int, d decoder) *layer {
 	c := &layer{name: name, parent: l, at: from, src: l.s[from:to], decode: d, depth: l.depth + 1}
 	c.s, _ = d(c.src, false)
 	return c
+}
+
+// cutJumps makes a cut wherever something of the source was left out.
+func (l *layer) cutJumps() {
+	_, l.pos = l.decode(l.src, true)
+	for i := 1; i < len(l.s); i++ {
+		if l.pos[i] > l.pos[i-1]+1 {
+			l.cuts = append(l.cuts, i)
+		}
+	}
 }
 
 // origin maps a range of l.s to the outermost text. It reports false for a
@@ -123,29 +139,66 @@ func (x *scan) view(l *layer) {
 // match finds the secrets of a layer that a keyword gives away; those that a run
 // of letters does are found by runs.
 func (x *scan) match(l *layer) {
-	var again [2]*rule
+	var again parts
 	x.s.find(l.s, l.glue, false, nil, func(r *rule, start, end int) {
-		switch {
-		case r.view == nil:
+		if r.view == nil {
 			x.accept(r, l, start, end)
-		case again[0] == nil || again[0] == r:
-			again[0] = r
-		default:
-			again[1] = r
+		} else {
+			again.add(l, r, start, end)
 		}
 	})
-	for _, r := range again {
-		if r == nil {
-			continue
+	for _, p := range again.list {
+		c := l.child(p.rule.id, p.from, p.to, p.rule.view)
+		if p.rule.joins {
+			c.literals = true
+			c.cutJumps()
 		}
-		if c := l.child(r.id, 0, len(l.s), r.view); len(c.s) < len(l.s) {
+		if len(c.s) < p.to-p.from {
 			x.view(c)
 		}
 	}
 }
 
+// part is a part of a layer that a rule reads once more.
+type part struct {
+	rule     *rule
+	from, to int
+}
+
+// parts are those of a layer.
+type parts struct {
+	list []part
+	seen []part // how far each rule has looked
+}
+
+// add adds the part around a keyword, unless it was looked at.
+func (p *parts) add(l *layer, r *rule, start, end int) {
+	if r.part != nil && l.name == "wrapped" { // such a part goes over lines by itself
+		return
+	}
+	n := slices.IndexFunc(p.seen, func(x part) bool { return x.rule == r })
+	if n < 0 {
+		n = len(p.seen)
+		p.seen = append(p.seen, part{rule: r})
+	}
+	if start < p.seen[n].to {
+		return
+	}
+	from, to, ok := 0, len(l.s), true
+	if r.part != nil {
+		from, to, ok = r.part(l.s, start, end)
+	}
+	p.seen[n].to = to
+	if ok {
+		p.list = append(p.list, part{r, from, to})
+	}
+}
+
 func (x *scan) accept(r *rule, l *layer, start, end int) {
 	if (r.alone || r.inWord && !l.cutInWord(start, end)) && l.joint() { // a rule that stands alone does not count there
+		return
+	}
+	if l.literals && x.s.cat.number(r.id) >= len(providers) && !literalSecret(r, l.s[start:end]) {
 		return
 	}
 	x.report(r, l, start, end)

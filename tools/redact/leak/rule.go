@@ -32,8 +32,14 @@ type rule struct {
 	// view is how a layer is read once more that holds one of the keywords. Such a
 	// rule finds nothing itself.
 	view decoder
-	once sync.Once
-	re   *regexp.Regexp
+	// part, if there is one, says which part of the layer is read so, for the
+	// keyword at s[start:end], and whether any is; nothing before to is one.
+	part func(s string, start, end int) (from, to int, ok bool)
+	// joins keeps a view to secrets that go over what it leaves out: the others
+	// stand there as they are.
+	joins bool
+	once  sync.Once
+	re    *regexp.Regexp
 }
 
 // ruleWindow is how far behind its keyword a secret is looked for: nothing

@@ -17,8 +17,9 @@ type Finding struct {
 	// not be read to its end, which may hold anything.
 	Rule string
 	// View is how the bytes had to be read, outermost first, joined by "+":
-	// raw, json, base64, hex, percent, quoted-printable, ansi, utf16, gzip, invisible, entities,
-	// bytes, wrapped, joined.
+	// raw, json, base64, base32, hex, dump, dump-words, dump-letters, percent,
+	// quoted-printable, ansi, utf16, gzip, invisible, full-width, entities, bytes,
+	// wrapped, joined, concatenated.
 	View string
 	Line int // from 1
 	// Start and End are the byte range of the secret in what was scanned, in
@@ -118,12 +119,15 @@ func (s *Scanner) matches(text string, glue int, deny bool, looked *[]Look, f fu
 // find finds the secrets that a keyword gives away.
 func (s *Scanner) find(text string, glue int, deny bool, looked *[]Look, f func(r *rule, start, end int)) {
 	s.words.each(text, func(n, start, end int) {
-		if looked != nil {
+		if looked != nil && s.finds(n) {
 			*looked = append(*looked, Look{start, end, n})
 		}
 		s.keyword(text, n, start, end, glue, deny, f)
 	})
 }
+
+// finds says that the n-th rule finds secrets, and not only another view.
+func (s *Scanner) finds(n int) bool { return n >= len(s.cat.rules) || s.cat.rules[n].view == nil }
 
 // keyword finds the secret of the n-th rule, or the n-th known one behind them,
 // around its keyword.
@@ -233,6 +237,7 @@ type scan struct {
 	budget             int    // bytes that the block may still be decoded to
 	spans              []span // of the block, which are viewed
 	room               wrapRoom
+	flate              io.ReadCloser // of compressed data without a header, made when it is needed
 }
 
 func newScan(s *Scanner) *scan {

@@ -87,6 +87,9 @@ func token(r *rand.Rand, n int) string {
 	return string(b)
 }
 
+// feishuHook stands between the host and the token of a webhook.
+const feishuHook = "open-apis/bot/v2/hook/"
+
 // forms make true positives of the rules that are written in Go.
 var forms = map[string]func(r *rand.Rand) string{
 	"masked-key":        func(r *rand.Rand) string { return "sk-" + token(r, 4) + "***" + token(r, 4) },
@@ -97,12 +100,12 @@ var forms = map[string]func(r *rand.Rand) string{
 		return "-----BEGIN RSA " + "PRIVATE KEY-----\n" + token(r, 40) + "\n-----END"
 	},
 	"pgp-key":        func(r *rand.Rand) string { return "-----BEGIN PGP " + "PRIVATE KEY BLOCK-----\n\n" + token(r, 40) },
-	"putty-key":      func(r *rand.Rand) string { return "Private-" + "Lines: 14\n" + token(r, 60) },
+	"putty-key":      func(r *rand.Rand) string { return fmt.Sprintf("Private-%s: 14\n", "Lines") + token(r, 60) },
 	"auth-header":    func(r *rand.Rand) string { return "Authorization: Bearer " + token(r, 24) },
 	"url-userinfo":   func(r *rand.Rand) string { return "postgres://u:" + token(r, 12) + "@db.example/x" },
 	"signed-url":     func(r *rand.Rand) string { return "https://store.example/k?X-Amz-Signature=" + token(r, 32) },
 	"slack-webhook":  func(r *rand.Rand) string { return "https://hooks.slack.com/" + "services/T" + token(r, 8) },
-	"feishu-webhook": func(r *rand.Rand) string { return "https://open.feishu.cn/open-apis" + "/bot/v2/hook/" + token(r, 20) },
+	"feishu-webhook": func(r *rand.Rand) string { return "https://open.feishu.cn/" + feishuHook + token(r, 20) },
 	"wecom-webhook": func(r *rand.Rand) string {
 		return "https://qyapi.weixin.qq.com" + "/cgi-bin/webhook/send?key=" + token(r, 20)
 	},
@@ -137,6 +140,11 @@ var forms = map[string]func(r *rand.Rand) string{
 		}
 		return out
 	},
+	"full-width":   func(r *rand.Rand) string { return encode.Forms("ghp_" + token(r, 36))["full width"] },
+	"dump":         func(r *rand.Rand) string { return encode.Forms("ghp_" + token(r, 36))["hex array"] },
+	"dump-words":   func(r *rand.Rand) string { return encode.Forms("ghp_" + token(r, 36))["hexdump"] },
+	"dump-letters": func(r *rand.Rand) string { return encode.Forms("ghp_" + token(r, 36))["od -c"] },
+	"concatenated": func(r *rand.Rand) string { return `x = "ghp_` + token(r, 12) + `" + "` + token(r, 24) + `"` },
 	"ssh2-key": func(r *rand.Rand) string {
 		return "---- BEGIN SSH2 ENCRYPTED " + "PRIVATE KEY ----\n" + token(r, 40) + "\n---- END"
 	},
@@ -232,6 +240,9 @@ func TestRulesLeaveTheRestAlone(t *testing.T) {
 		`"ANTHROPIC_API_KEY": "sk-ant-api03-{api_key}"`, `\"apiKey\": \"{env:LOCAL_API_KEY2}\"`, "export TOKEN=$GITHUB_TOKEN_2", "token := env[k2]", "secret = load(file1)", "token: tokens[0]",
 		"sk-xxxxxxxxxxxxxxxxxxxxxxxx", "sk-ant-00000000000000", "AKIAXXXXXXXXXXXXXXXX",
 		"--token <token:1> --api-key string", "user:p@ss", "git@github", strings.Repeat("word\n", 40), "[1,2,3,4,5,6,7,8,9]", "100%25 %20", "a=10 b=20",
+		"00:1a:2b:3c:4d:5e 10:02:33 2026-12-01", "10 20 30 40 50 60 70 80 90 10 20 30", "00000010: 0001 0203 0405 0607 0809 0a0b 0c0d 0e0f  ................",
+		"0000000 000001 000002 000003\n0000020 000004 000005\n", "0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03", "deadbeef-dead-4ade-8bad-f00dcafe1234",
+		`mail := "jo.doe@" + "corp-mail.net"`, `key := "-----BEGIN RSA " + "PRIVATE KEY-----\n" + body`, `home = "/home/" + "jane" + "/x"`, `"Bearer " + token1 + "x"`, "Ｔｏｋｅｎ：ｎｏｎｅ", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
 	}
 	for _, p := range plain {
 		if f := s.Scan([]byte(p)); len(f) > 0 {

@@ -1,11 +1,6 @@
 package leak
 
-import (
-	"compress/gzip"
-	"compress/zlib"
-	"io"
-	"strings"
-)
+import "strings"
 
 // decoded scans what parts of a layer decode to.
 func (x *scan) decoded(l *layer) {
@@ -136,11 +131,8 @@ func (x *scan) runs(l *layer) {
 			return
 		}
 		x.hex(l, i, j)
-		if n := strings.Index(s, "H4sI"); n >= 0 {
-			x.inflate(l, i+n, j, base64)
-		} else if strings.HasPrefix(s, "eJ") || strings.HasPrefix(s, "eN") {
-			x.inflate(l, i, j, base64)
-		}
+		x.compressed(l, i, j)
+		x.base32s(l, i, j)
 		for shift := range 4 {
 			x.letters(l, i+shift, j)
 		}
@@ -213,6 +205,8 @@ func (x *scan) hex(l *layer, i, j int) {
 		if end-i >= 2*minReadable {
 			if n := strings.Index(lowerASCII(l.s[i:min(end, i+64)]), "1f8b08"); n >= 0 {
 				x.inflate(l, i+n, end, pairs)
+			} else if l.s[i] == '7' && l.s[i+1] == '8' { // as zlib's begins
+				x.inflate(l, i, end, pairs)
 			}
 			x.digits(l, i, end)
 			x.digits(l, i+1, end)
@@ -242,32 +236,6 @@ func (x *scan) digits(l *layer, i, j int) {
 		}
 	}
 	flush(j)
-}
-
-// maxInflated is how much one compressed run may hold.
-const maxInflated = 16 << 20
-
-// inflate scans what gzip or zlib data, encoded, holds. What is cut is read as
-// far as it goes.
-func (x *scan) inflate(l *layer, i, j int, d decoder) {
-	b, _ := d(l.s[i:j], false)
-	var r io.Reader
-	var err error
-	if strings.HasPrefix(b, "\x1f\x8b") {
-		r, err = gzip.NewReader(strings.NewReader(b))
-	} else {
-		r, err = zlib.NewReader(strings.NewReader(b))
-	}
-	if err != nil {
-		return
-	}
-	text, _ := io.ReadAll(io.LimitReader(r, maxInflated)) // an error is the end of what can be read
-	c := &layer{s: string(text), name: "gzip", parent: l, at: i, src: l.s[i:j], depth: l.depth + 1}
-	if len(text) == maxInflated {
-		x.report(&rule{id: Unread}, c, 0, len(text))
-		return
-	}
-	x.view(c)
 }
 
 // stretch returns the range around s[i] without white space, quotes and

@@ -92,3 +92,52 @@ func letterReference(s string, i int) (byte, int) {
 	}
 	return byte(c), end + 1
 }
+
+// fullWidth are the letters and digits that are as wide as a Chinese one.
+func fullWidth() (out []string) {
+	for _, r := range "０１２３４５６７８９ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ" {
+		out = append(out, string(r))
+	}
+	return out
+}
+
+// lineOf returns the line, or the string on it, in which s[start:end] stands, up to
+// some length on either side.
+func lineOf(s string, start, end int) (from, to int, ok bool) {
+	const before, behind = 512, 4096
+	for from = start; from > 0 && start-from < before && s[from-1] != '"' && s[from-1] >= ' ' && cutBefore(s, from) == ""; from-- {
+	}
+	for to = end; to < len(s) && to-end < behind && s[to] != '"' && breakAt(s, to) == 0; to++ {
+	}
+	return from, to, true
+}
+
+// halfWidth makes letters of full width those of ASCII.
+func halfWidth(s string, places bool) (string, []int32) {
+	w := newBuilder(len(s), places)
+	for i := 0; i < len(s); {
+		if c := halfLetter(s, i); c > 0 {
+			w.byte(c, i)
+			i += len("Ａ")
+			continue
+		}
+		w.byte(s[i], i)
+		i++
+	}
+	return w.done(len(s))
+}
+
+// halfLetter returns the letter of ASCII that the one of full width at s[i]
+// shows, or 0.
+func halfLetter(s string, i int) byte {
+	if s[i] != 0xef || i+2 >= len(s) {
+		return 0
+	}
+	switch c := s[i+2]; {
+	case s[i+1] == 0xbc && c >= 0x81 && c < 0xc0: // U+FF01 to U+FF3F
+		return '!' + c - 0x81
+	case s[i+1] == 0xbd && c >= 0x80 && c <= 0x9e: // U+FF40 to U+FF5E
+		return '`' + c - 0x80
+	}
+	return 0
+}

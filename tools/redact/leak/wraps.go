@@ -161,13 +161,8 @@ func (x *scan) wrapped(l *layer, a, b int) {
 	if !x.s.plodding && x.budget > len(src) && l.depth < maxDepth && x.nothingWrapped(src) {
 		return
 	}
-	c := &layer{name: "wrapped", parent: l, at: a, src: src, decode: unwrap, depth: l.depth + 1}
-	c.s, c.pos = unwrap(c.src, true)
-	for i := 1; i < len(c.s); i++ {
-		if c.pos[i] > c.pos[i-1]+1 {
-			c.cuts = append(c.cuts, i)
-		}
-	}
+	c := l.child("wrapped", a, b, unwrap)
+	c.cutJumps()
 	if len(c.cuts) > 0 && len(c.s) > 0 {
 		x.view(c)
 	}

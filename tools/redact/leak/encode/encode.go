@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"unicode/utf16"
@@ -113,7 +114,7 @@ func Forms(s string) map[string]string {
 	for _, c := range []byte(s) {
 		percentAll += fmt.Sprintf("%%%02x", c)
 	}
-	return map[string]string{
+	out := map[string]string{
 		"plain":                  s,
 		"json":                   Quote("line\n" + s),
 		"u escapes":              `{"a":"` + Escapes(s) + `"}`,
@@ -170,4 +171,6 @@ func Forms(s string) map[string]string {
 		"strings of one array":   `{"argv":["` + strings.Join(chunks(s, 6), `","`) + `"]}`,
 		"long before and behind": deltas(strings.Repeat("word ", 900)+s+strings.Repeat(" word", 900), 4500+half, claude),
 	}
+	maps.Copy(out, dumps(s))
+	return out
 }
