@@ -2,16 +2,12 @@ package contract
 
 import (
 	"encoding/json"
-	"hash/maphash"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 	"unsafe"
 )
-
-var scans = sync.Pool{New: func() any { return &scan{seen: &texts{seed: maphash.MakeSeed()}} }}
 
 // quickRead reads a record of a kind into made, a pointer to a zero struct as
 // newRecord makes it, and reports whether it surely is a valid one: its spelling,
@@ -22,16 +18,14 @@ func quickRead(kind RecordKind, text []byte, made any, lean bool) bool {
 	if p == nil || !utf8.Valid(text) {
 		return false
 	}
-	s := scans.Get().(*scan)
-	defer scans.Put(s)
+	s := takeScan()
+	defer s.giveBack()
 	// The text stays as it is until this returns, and what outlives this is copied.
 	s.lean = lean
 	s.src, s.pos, s.ok = unsafe.String(unsafe.SliceData(text), len(text)), 0, true
 	s.read(p, reflect.ValueOf(made).Elem(), 0)
 	s.space()
-	fine := s.ok && s.pos == len(s.src)
-	s.src = ""
-	return fine
+	return s.ok && s.pos == len(s.src)
 }
 
 // Unmarshal is json.Unmarshal for a record, and quicker where the record is
