@@ -37,10 +37,11 @@ func lean(command string) bool {
 	return slices.Contains([]string{"serve", "mcp", "capture", "bisect"}, command)
 }
 
-// run runs one command; a signal asks it to end.
+// run runs one command; a signal asks it to end, and a second one ends it, also
+// where it waits for a file that nobody writes.
 func run(env cli.Env) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	defer context.AfterFunc(ctx, stop)()
 	return cli.Main(ctx, env)
 }
 

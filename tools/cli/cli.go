@@ -227,6 +227,14 @@ func unknownCommand(c *cobra.Command, word string) error {
 	return &Exit{Code: ExitUsage, Err: fmt.Errorf("unknown command %q", word), Hint: suggest(c, word)}
 }
 
+// helpOrUnknown is what a command does that only has other commands.
+func helpOrUnknown(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownCommand(c, args[0])
+	}
+	return c.Help()
+}
+
 // firstWord returns the first argument that is no flag of the root's, or "".
 func firstWord(args []string) string {
 	for i, s := range args {

@@ -100,12 +100,7 @@ func (a *app) strictHelp(root *cobra.Command) {
 			}
 		case "completion":
 			c.Args = cobra.ArbitraryArgs
-			c.RunE = func(c *cobra.Command, args []string) error {
-				if len(args) > 0 {
-					return unknownCommand(c, args[0])
-				}
-				return c.Help()
-			}
+			c.RunE = helpOrUnknown
 			for _, shell := range c.Commands() { // cobra's own refusal has no exit code
 				shell.Args = argsError(cobra.NoArgs)
 			}

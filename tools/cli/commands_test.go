@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // A call makes the command that it names, under that name, and only this one; a
@@ -22,6 +25,44 @@ func TestNamedCommands(t *testing.T) {
 	for _, args := range [][]string{nil, {"help", "capture"}, {"--quiet", "capture"}, {"captures"}, {"__complete", ""}} {
 		if made := a.named(args); len(made) != len(all) {
 			t.Errorf("%q makes %d commands of %d", args, len(made), len(all))
+		}
+	}
+}
+
+// A misspelt command is refused at every level: report dffs --check must not pass.
+func TestMisspeltCommands(t *testing.T) {
+	groups := 0
+	for _, c := range (&app{env: testEnv(t, "")}).rootCommand().Commands() {
+		if !c.HasSubCommands() {
+			continue
+		}
+		groups++
+		below := slices.DeleteFunc(slices.Clone(c.Commands()), func(c *cobra.Command) bool { return c.Hidden })
+		env := testEnv(t, "", c.Name(), below[0].Name()+"x")
+		if code := Main(t.Context(), env); code != ExitUsage || env.Stdout.(*bytes.Buffer).Len() > 0 || !strings.Contains(env.Stderr.(*bytes.Buffer).String(), "did you mean") {
+			t.Errorf("%q: exit code %d, %s%s", env.Args, code, env.Stdout, env.Stderr)
+		}
+	}
+	if groups < 5 {
+		t.Errorf("%d commands have others below them", groups)
+	}
+}
+
+// What a summary is asked for must be an agent, and what it links to a page.
+func TestReportRiskRefuses(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"codx"}, ExitUsage, "codex"},
+		{[]string{"@1"}, ExitUsage, ""},
+		{[]string{"codex", "--link", "javascript:alert(1)"}, ExitUsage, "https://"},
+		{[]string{"codex@latest"}, ExitCannotKnow, "report risk codex tells"},
+	} {
+		env := testEnv(t, "", append([]string{"report", "risk"}, c.args...)...)
+		if code := Main(t.Context(), env); code != c.code || !strings.Contains(env.Stderr.(*bytes.Buffer).String(), c.says) {
+			t.Errorf("%q: exit code %d, %s", c.args, code, env.Stderr)
 		}
 	}
 }

@@ -31,12 +31,7 @@ maintainer's age identity. docs/EVIDENCE.md tells the whole story.`,
   agent-contracts evidence audit OBSERVATION
   agent-contracts evidence expire --dry-run`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(c, args[0])
-			}
-			return c.Help()
-		},
+		RunE: helpOrUnknown,
 	}
 	c.AddCommand(a.evidenceShowCommand(), a.evidenceAuditCommand(), a.evidenceExpireCommand(), a.evidenceReproductionCommand())
 	return c

@@ -25,12 +25,7 @@ later command answers the same. docs/MACHINE.md says what each answer means.`,
 		Example: `  id=$(agent-contracts capture codex --detach)
   agent-contracts job wait $id && agent-contracts job output $id`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(c, args[0])
-			}
-			return c.Help()
-		},
+		RunE: helpOrUnknown,
 	}
 	c.AddCommand(a.jobStatusCommand(), a.jobOutputCommand(), a.jobListCommand(), a.jobKillCommand(), a.jobWaitCommand(),
 		a.jobLogsCommand(), a.jobResumeCommand(), a.jobPruneCommand(), a.jobExecCommand(), a.jobDeliverCommand())

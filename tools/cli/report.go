@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexu-io/open-design-agent-contracts/tools/capture"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/report"
 )
@@ -20,7 +22,8 @@ func (a *app) reportCommand() *cobra.Command {
 		Long: `Report works on what changed between neighbouring versions: report diffs keeps
 reports/diffs/ up to date, report risk puts one change into words for people,
 and report send hands it to a Feishu bot.`,
-		Args: cobra.NoArgs,
+		Args: cobra.ArbitraryArgs,
+		RunE: helpOrUnknown,
 	}
 	c.AddCommand(a.reportDiffsCommand(), a.reportRiskCommand(), a.reportSendCommand())
 	return c
@@ -206,17 +209,27 @@ func (a *app) reportRisk(ctx context.Context, f *riskFlags, what string) error {
 }
 
 func (a *app) summaries(ctx context.Context, what, link string) ([]*report.Summary, error) {
+	if u, err := url.Parse(link); link != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return nil, usage("--link wants an address that begins with https:// or http://")
+	}
 	reg, err := a.openRecords()
 	if err != nil {
 		return nil, err
 	}
 	agent, version, _ := strings.Cut(what, "@")
+	if err := capture.Check(reg, []capture.Target{{Agent: agent}}, nil); err != nil {
+		return nil, err
+	}
 	list, err := report.Summaries(ctx, reg, a.env.Now(), agent, version)
 	if err != nil {
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, &Exit{Code: ExitCannotKnow, Err: fmt.Errorf("no change of %s is on record", what), Hint: "agent-contracts report diffs lists every change"}
+		hint := "agent-contracts report diffs lists every change"
+		if version != "" {
+			hint = fmt.Sprintf("agent-contracts report risk %s tells its newest change, report diffs lists every one", agent)
+		}
+		return nil, &Exit{Code: ExitCannotKnow, Err: fmt.Errorf("no change of %s is on record", what), Hint: hint}
 	}
 	for _, s := range list {
 		s.ContractURL = link

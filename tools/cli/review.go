@@ -27,12 +27,7 @@ docs/REQUESTS.md says what answers each kind.`,
   agent-contracts review show 3f2a9c
   agent-contracts review answer 3f2a9c --grant`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(c, args[0])
-			}
-			return c.Help()
-		},
+		RunE: helpOrUnknown,
 	}
 	c.AddCommand(a.reviewListCommand(), a.reviewShowCommand(), a.reviewAnswerCommand())
 	return c
