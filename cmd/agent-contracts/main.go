@@ -37,11 +37,15 @@ func lean(command string) bool {
 	return slices.Contains([]string{"serve", "mcp", "capture", "bisect"}, command)
 }
 
-// run runs one command; a signal asks it to end, and a second one ends it, also
+// oneSignal is how long signals count as one: timeout(1) sends each twice, to the
+// process and to its group, and npm hands on what a terminal has sent to both.
+const oneSignal = 2 * time.Second
+
+// run runs one command; a signal asks it to end, and another one ends it, also
 // where it waits for a file that nobody writes.
 func run(env cli.Env) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer context.AfterFunc(ctx, stop)()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(oneSignal, stop) })()
 	return cli.Main(ctx, env)
 }
 

@@ -11,20 +11,27 @@ import (
 	"time"
 )
 
-// A pipe that somebody holds open and does not write to keeps no command from
-// ending: the first signal asks it to, a second one ends it.
-func TestSecondSignal(t *testing.T) {
-	t.Parallel()
+// reading starts a command that reads a pipe which nobody writes to.
+func reading(t *testing.T) (child *exec.Cmd, writer *os.File, ended chan error) {
+	t.Helper()
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	must(t, syscall.Mkfifo(pipe, 0o600))
-	child := exec.CommandContext(t.Context(), "agent-contracts", "normalize", pipe)
+	child = exec.CommandContext(t.Context(), "agent-contracts", "normalize", pipe)
 	child.Dir = filepath.Join("..", "..")
 	must(t, child.Start())
 	writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when it is read
 	must(t, err)
-	defer writer.Close()
-	ended := make(chan error, 1)
+	t.Cleanup(func() { _ = writer.Close() })
+	ended = make(chan error, 1)
 	go func() { ended <- child.Wait() }()
+	return child, writer, ended
+}
+
+// A pipe that somebody holds open and does not write to keeps no command from
+// ending: the first signal asks it to, a later one ends it.
+func TestSecondSignal(t *testing.T) {
+	t.Parallel()
+	child, _, ended := reading(t)
 	for again := time.NewTicker(20 * time.Millisecond); ; {
 		select {
 		case <-ended:
@@ -35,5 +42,20 @@ func TestSecondSignal(t *testing.T) {
 		case <-again.C:
 			_ = child.Process.Signal(syscall.SIGTERM)
 		}
+	}
+}
+
+// A signal that is sent several times at once, for much less than oneSignal, asks
+// as one does.
+func TestSignalAtOnce(t *testing.T) {
+	t.Parallel()
+	child, writer, ended := reading(t)
+	again, first := time.NewTicker(5*time.Millisecond), time.Now()
+	for ; time.Since(first) < oneSignal/20; <-again.C {
+		_ = child.Process.Signal(syscall.SIGTERM)
+	}
+	must(t, writer.Close())
+	if <-ended; !child.ProcessState.Exited() {
+		t.Errorf("it was ended: %v", child.ProcessState)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -209,7 +208,7 @@ func (a *app) reportRisk(ctx context.Context, f *riskFlags, what string) error {
 }
 
 func (a *app) summaries(ctx context.Context, what, link string) ([]*report.Summary, error) {
-	if u, err := url.Parse(link); link != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+	if link != "" && !report.IsWebAddress(link) {
 		return nil, usage("--link wants an address that begins with https:// or http://")
 	}
 	reg, err := a.openRecords()

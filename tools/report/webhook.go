@@ -159,7 +159,7 @@ const noRetry = time.Duration(-1)
 // check refuses an address that is none, and a card that is too long or holds a
 // secret.
 func (w *Webhook) check(card *Card) error {
-	if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+	if !IsWebAddress(w.URL) {
 		return ErrAddress
 	}
 	b, err := spellCard(card)
@@ -294,4 +294,11 @@ func (w *Webhook) sleep(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	}
+}
+
+// IsWebAddress says that an address begins with https:// or http:// and names a
+// host.
+func IsWebAddress(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
 }

@@ -58,15 +58,4 @@ func readable32(s string) bool {
 }
 
 // base32 decodes letters of base32, without padding.
-func base32(s string, places bool) (string, []int32) {
-	w := newBuilder(len(s)*5/8+1, places)
-	acc, bits := uint32(0), 0
-	for i := range len(s) {
-		acc = acc<<5 | uint32(fiveBits[s[i]])
-		if bits += 5; bits >= 8 {
-			bits -= 8
-			w.byte(byte(acc>>bits), max(0, i-1))
-		}
-	}
-	return w.done(len(s))
-}
+func base32(s string, places bool) (string, []int32) { return packed(s, 5, &fiveBits, places) }

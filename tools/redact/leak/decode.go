@@ -321,11 +321,16 @@ func base64(s string, places bool) (string, []int32) {
 	if !places {
 		return letters64(s), nil
 	}
-	w := newBuilder(len(s)*3/4+2, places)
+	return packed(s, 6, &sixBits, places)
+}
+
+// packed decodes letters that have so many bits each.
+func packed(s string, each int, value *[256]byte, places bool) (string, []int32) {
+	w := newBuilder(len(s)*each/8+2, places)
 	acc, bits := uint32(0), 0
 	for i := range len(s) {
-		acc = acc<<6 | uint32(sixBits[s[i]])
-		if bits += 6; bits >= 8 {
+		acc = acc<<each | uint32(value[s[i]])
+		if bits += each; bits >= 8 {
 			bits -= 8
 			w.byte(byte(acc>>bits), i-1)
 		}
