@@ -16,13 +16,18 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/mcp"
 )
 
-// inProcess runs commands as the program does, without a process of its own.
-type inProcess struct{ state string }
+// inProcess runs commands as the program does, without a process of its own,
+// and by a clock that stands still: two answers that name their own second are
+// the same only then.
+type inProcess struct {
+	state string
+	now   time.Time
+}
 
 func (p inProcess) run(args []string) (stdout []byte, code int) {
 	var out bytes.Buffer
 	code = cli.Main(context.Background(), cli.Env{
-		Args: args, Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: new(bytes.Buffer), Dir: os.TempDir(), Now: time.Now,
+		Args: args, Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: new(bytes.Buffer), Dir: os.TempDir(), Now: func() time.Time { return p.now },
 		Getenv: func(k string) string { return map[string]string{"XDG_STATE_HOME": p.state, "HOME": p.state}[k] },
 	})
 	return out.Bytes(), code
@@ -57,7 +62,7 @@ func session(t *testing.T, call mcp.Caller) *sdk.ClientSession {
 
 // What a tool answers is what its command answers.
 func TestToolsEqualCommands(t *testing.T) {
-	p := inProcess{t.TempDir()}
+	p := inProcess{t.TempDir(), time.Now()}
 	s := session(t, p)
 	none := "20260725T175010-97f334"
 	tools, err := s.ListTools(context.Background(), nil)
@@ -121,7 +126,7 @@ func TestToolsEqualCommands(t *testing.T) {
 }
 
 func TestToolsRefuseWrongArguments(t *testing.T) {
-	s := session(t, inProcess{t.TempDir()})
+	s := session(t, inProcess{t.TempDir(), time.Now()})
 	for _, c := range []struct {
 		tool  string
 		input map[string]any
