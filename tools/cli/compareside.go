@@ -46,13 +46,16 @@ func (l *sideLoader) load(name string) (*side, error) {
 		return nil, err
 	}
 	s := &side{name: place}
-	switch recordOf(b) {
+	switch recordOf(place, b) {
 	case contract.KindShape:
 		return s, l.shape(s, b)
 	case contract.KindObservation:
 		return s, l.observation(s, b)
 	case contract.KindSourceEvidence:
 		return s, l.source(s, b)
+	case "":
+	default:
+		return nil, &Exit{Code: ExitCannotKnow, Err: fmt.Errorf("%s is a record of another kind; compare takes runs", place), Hint: "name its observation, shape or fixture"}
 	}
 	if l.flags == (dialectFlags{}) && compare.IsHelp(string(b)) {
 		s.help = string(b)
@@ -115,13 +118,19 @@ func (l *sideLoader) read(name string) ([]byte, error) {
 	return b, err
 }
 
-// recordOf tells a shape, an observation and a source-evidence record from
-// everything else by the members that only they have.
-func recordOf(b []byte) contract.RecordKind {
+// recordOf tells the kind of a record by its name: a broken observation is no
+// stream of a CLI. Under any other name a shape, an observation and a
+// source-evidence record have members that nothing else has.
+func recordOf(name string, b []byte) contract.RecordKind {
 	v, err := rawjson.Parse(b)
-	switch {
-	case err != nil || v.Kind() != rawjson.Object:
+	object := err == nil && v.Kind() == rawjson.Object
+	switch kind, _ := contract.KindOf(filepath.ToSlash(name)); {
+	case kind == contract.KindShape || kind == contract.KindObservation || kind == contract.KindSourceEvidence:
+		return kind
+	case !object:
 		return ""
+	case kind != "" && v.Get("schema_version").Kind() == rawjson.Number:
+		return kind
 	case v.Get("frame_shapes").Kind() == rawjson.Array:
 		return contract.KindShape
 	case v.Get("parser_replay").Kind() == rawjson.Object && v.Get("shape").Kind() == rawjson.Object:

@@ -14,14 +14,16 @@ import (
 // DetectDialect guesses the dialect of a transcript: the first one in the
 // file with a tell-tale condition that the first telling stdout line meets. A
 // single JSON array is of the dialect with transport json of the same family
-// as its first telling element; a transcript without any JSON object is plain.
-// The error says that nothing matches; a caller then asks for --family or --kind.
+// as its first telling element; a transcript without any JSON object is plain,
+// unless it is binary or has lines that begin as JSON and are none, as a cut
+// stream does: of these a plain reading would tell nothing true. The error says
+// that nothing matches; a caller then asks for --family or --kind.
 func DetectDialect(f *contract.Families, t *transcript.Transcript) (*contract.Dialect, error) {
 	d, err := newDetector(f)
 	if err != nil {
 		return nil, err
 	}
-	objects, text := 0, false
+	var seen untold
 	var doc rawjson.Doc
 	for i := range t.Records {
 		rec := &t.Records[i]
@@ -35,13 +37,14 @@ func DetectDialect(f *contract.Families, t *transcript.Transcript) (*contract.Di
 		if len(line) == 0 {
 			continue
 		}
-		text = true
+		seen.text = true
 		if doc.Parse(line) != nil {
+			seen.noJSON(line)
 			continue
 		}
 		switch v := doc.Root(); v.Kind() {
 		case rawjson.Object:
-			objects++
+			seen.objects++
 			if found := d.match(v); found != nil {
 				return found, nil
 			}
@@ -51,13 +54,37 @@ func DetectDialect(f *contract.Families, t *transcript.Transcript) (*contract.Di
 			}
 		}
 	}
-	if plain := f.Dialect("plain"); text && objects == 0 && plain != nil {
-		return plain, nil
+	return seen.guess(f)
+}
+
+// untold is what was seen on a stdout where no line tells the dialect.
+type untold struct {
+	text    bool // a line that is not empty
+	objects int  // lines that are JSON objects
+	cut     int  // lines that begin as JSON and are none
+	binary  bool // a zero byte
+}
+
+func (u *untold) noJSON(line []byte) {
+	u.binary = u.binary || bytes.IndexByte(line, 0) >= 0
+	if bytes.HasPrefix(line, []byte(`{"`)) || bytes.HasPrefix(line, []byte(`[{`)) {
+		u.cut++
 	}
-	if !text {
+}
+
+func (u *untold) guess(f *contract.Families) (*contract.Dialect, error) {
+	plain := f.Dialect("plain")
+	switch {
+	case !u.text:
 		return nil, errors.New("guessing the dialect: stdout is empty; name the dialect")
+	case u.objects > 0 || plain == nil:
+		return nil, fmt.Errorf("guessing the dialect: none of the %d JSON lines on stdout tells; name the dialect", u.objects)
+	case u.binary:
+		return nil, errors.New("guessing the dialect: stdout has zero bytes, so it is no text; name the dialect")
+	case u.cut > 0:
+		return nil, fmt.Errorf("guessing the dialect: lines on stdout that begin as JSON and are none: %d; name the dialect", u.cut)
 	}
-	return nil, fmt.Errorf("guessing the dialect: none of the %d JSON lines on stdout tells; name the dialect", objects)
+	return plain, nil
 }
 
 type detector struct {

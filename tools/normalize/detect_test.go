@@ -18,6 +18,8 @@ func TestDetectDialect(t *testing.T) {
 		{"claude", claudePartial, "claude"},
 		{"a claude array", `[{"type":"system","subtype":"init"},{"type":"result","subtype":"success"}]`, "claude-json"},
 		{"text", "codex-cli 0.133.0\n", "plain"},
+		{"text with JSON over several lines", "Here it is:\n{\n  \"a\": 1\n}\n", "plain"},
+		{"a stream with a cut line", `{"type":"item.com` + "\n" + codexTool, "codex"},
 	}
 	for _, tt := range tests {
 		d, err := normalize.DetectDialect(families(t), stdout(tt.text))
@@ -29,7 +31,7 @@ func TestDetectDialect(t *testing.T) {
 			t.Errorf("%s: dialect %s, want %s", tt.name, d.ID, tt.want)
 		}
 	}
-	for _, text := range []string{"", "\n", `{"hello":"secret"}`} {
+	for _, text := range []string{"", "\n", `{"hello":"secret"}`, `{"type":"secret`, `[{"type":"secret`, "secret\x00\x01\n"} {
 		d, err := normalize.DetectDialect(families(t), stdout(text))
 		if err == nil {
 			t.Errorf("%q: dialect %s, want an error", text, d.ID)
