@@ -76,6 +76,9 @@ type comparison struct {
 }
 
 func (a *app) compare(f dialectFlags, out format, nameA, nameB string) error {
+	if nameA == "" || nameB == "" {
+		return usage("A and B are names of runs; one of them is empty")
+	}
 	if nameA == "-" && nameB == "-" {
 		return usage("only one of A and B can be stdin")
 	}

@@ -78,8 +78,8 @@ func findHint(name string) string {
 		return "check the path; a file of the registry may be named from its top, as observations/…"
 	}
 	agent, _, _ := strings.Cut(strings.ReplaceAll(name, "@", "/"), "/")
-	if strings.HasPrefix(name, "sha256") {
-		return "a signature has at least eight digits: sha256:0a1b2c3d; agent-contracts matrix --explain AGENT VERSION names those of a version"
+	if strings.HasPrefix(strings.ToLower(name), "sha256") {
+		return "a signature is in small letters and has at least eight digits: sha256:0a1b2c3d; agent-contracts matrix --explain AGENT VERSION names those of a version"
 	}
 	return "a version alone is many runs: agent-contracts matrix --explain " + agent + " VERSION names its observations, and agent-contracts bisect " + agent + " --dry-run --from V --to V its changes"
 }

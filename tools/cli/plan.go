@@ -53,7 +53,12 @@ Exit codes: 0 nothing to do, or the gate is passed; 1 something to do, or a Tier
   agent-contracts plan --format github-matrix --shards 8
   agent-contracts plan --gate`,
 		ValidArgsFunction: a.completeAgents,
-		RunE:              func(c *cobra.Command, args []string) error { return a.plan(c.Context(), f, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("shards") && f.format != "github-matrix" {
+				return usage("--shards goes with --format github-matrix")
+			}
+			return a.plan(c.Context(), f, args)
+		},
 	}
 	fl := c.Flags()
 	fl.StringSliceVar(&f.platforms, "platform", nil, "plan for these platforms (default: those with records)")
@@ -82,6 +87,9 @@ func (f *planFlags) options(ids []string, now time.Time) (plan.Options, error) {
 	}
 	if f.issues != "" && !f.gate || f.dryRun && f.issues == "" {
 		return o, usage("--issues goes with --gate, and --dry-run with --issues")
+	}
+	if f.shards < 1 || f.shards > plan.MaxShards {
+		return o, usage("--shards %d: want 1 to %d", f.shards, plan.MaxShards)
 	}
 	if err := checkRepository(f.issues); err != nil {
 		return o, err

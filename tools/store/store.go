@@ -16,6 +16,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 )
@@ -70,7 +71,7 @@ func Open(dir string) (*Registry, error) {
 		return nil, fmt.Errorf("opening registry %q: %w", dir, err)
 	}
 	if _, err := os.Stat(filepath.Join(abs, filepath.FromSlash(AgentsFile))); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil, &NotRegistryError{Dir: dir}
 		}
 		return nil, fmt.Errorf("opening registry: %w", err)
