@@ -219,7 +219,7 @@ func (d *differ) side(o *store.Observed) (compare.Side, error) {
 		return compare.Side{}, fmt.Errorf("comparing %s: %w", o.Path, err)
 	}
 	return compare.Side{
-		Shape: shape, Optional: o.Extensions.OptionalKinds, AfterTerminal: o.Extensions.AfterTerminal, ExitCode: o.Extensions.ExitCode,
+		Shape: shape, Dialect: d.families.Dialect(o.Extensions.Dialect), Optional: o.Extensions.OptionalKinds, AfterTerminal: o.Extensions.AfterTerminal, ExitCode: o.Extensions.ExitCode,
 	}, nil
 }
 
