@@ -34,7 +34,7 @@ func newTestSandbox(t testing.TB) *Sandbox {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.clock.term = 50 * time.Millisecond
+	s.clock.term = time.Minute // on a loaded machine a child hears of SIGTERM late
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -230,7 +230,9 @@ func TestRunTermIgnoredBecomesKill(t *testing.T) {
 	spec := childSpec("stubborn")
 	ctx, cancel := context.WithCancel(context.Background())
 	spec.Tap = func(transcript.Stream, []byte) { cancel() } // it ignores SIGTERM from now on
-	res, tr := recordIn(t, ctx, newTestSandbox(t), spec)
+	s := newTestSandbox(t)
+	s.clock.term = 50 * time.Millisecond
+	res, tr := recordIn(t, ctx, s, spec)
 	if res.Ended != "kill" || res.Reason != transcript.ReasonCancelled || res.Signal != "SIGKILL" {
 		t.Errorf("result %+v", res)
 	}
@@ -243,9 +245,7 @@ func TestRunTermHandledKeepsTheChildsOwnExit(t *testing.T) {
 	spec := childSpec("polite")
 	ctx, cancel := context.WithCancel(context.Background())
 	spec.Tap = func(transcript.Stream, []byte) { cancel() }
-	s := newTestSandbox(t)
-	s.clock.term = time.Hour
-	res, tr := recordIn(t, ctx, s, spec)
+	res, tr := recordIn(t, ctx, newTestSandbox(t), spec)
 	if res.ExitCode == nil || *res.ExitCode != 7 || res.Reason != transcript.ReasonCancelled {
 		t.Errorf("result %+v", res)
 	}
