@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,31 +18,13 @@ import (
 // A client that does not finish its request is told so, once, and cut off.
 func TestSlowClient(t *testing.T) {
 	w := newWorld(t)
-	w.header = 100 * time.Millisecond
+	w.header = 2 * time.Second // to say the beginning in, on a loaded machine too
 	addr := w.start(t)
-	for _, begun := range []string{"GET / HT", "\x16\x03\x01", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Sl"} {
-		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(c, begun); err != nil {
-			t.Fatal(err)
-		}
-		answer := bufio.NewReader(c)
-		res, err := http.ReadResponse(answer, nil)
-		if err != nil {
-			t.Fatalf("after %q: %v", begun, err)
-		}
-		if res.StatusCode != http.StatusRequestTimeout {
-			t.Errorf("after %q: status %d, want 408", begun, res.StatusCode)
-		}
-		if _, err := io.Copy(io.Discard, res.Body); err != nil {
-			t.Errorf("the answer's body: %v", err)
-		}
-		if more, err := io.ReadAll(answer); err != nil || len(more) > 0 {
-			t.Errorf("after %q and the answer: %q, %v", begun, more, err)
-		}
-		_ = c.Close()
+	for i, begun := range []string{"GET / HT", "\x16\x03\x01", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Sl"} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			cutOff(t, addr, begun)
+		})
 	}
 	// One that says nothing at all gets nothing.
 	c, err := net.Dial("tcp", addr)
@@ -50,6 +33,32 @@ func TestSlowClient(t *testing.T) {
 	}
 	if b, err := io.ReadAll(c); err != nil || len(b) > 0 {
 		t.Errorf("a silent client got %d bytes, %v", len(b), err)
+	}
+	_ = c.Close()
+}
+
+// cutOff begins a request and reads that it took too long.
+func cutOff(t *testing.T, addr, begun string) {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, begun); err != nil {
+		t.Fatal(err)
+	}
+	answer := bufio.NewReader(c)
+	res, err := http.ReadResponse(answer, nil)
+	if err != nil {
+		t.Fatalf("after %q: %v", begun, err)
+	}
+	if res.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("after %q: status %d, want 408", begun, res.StatusCode)
+	}
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		t.Errorf("the answer's body: %v", err)
+	}
+	if more, err := io.ReadAll(answer); err != nil || len(more) > 0 {
+		t.Errorf("after %q and the answer: %q, %v", begun, more, err)
 	}
 	_ = c.Close()
 }
@@ -82,7 +91,7 @@ func TestHugeHead(t *testing.T) {
 func TestManyConnections(t *testing.T) {
 	const many = 1000
 	w := newWorld(t)
-	w.connections = many
+	w.connections, w.header = many, time.Minute // all are there before the first asks
 	addr := w.start(t)
 	conns := make([]net.Conn, many)
 	for i := range conns {
@@ -111,7 +120,7 @@ func TestManyConnections(t *testing.T) {
 		t.Errorf("one connection too many: %s", status)
 	}
 	_ = conns[0].Close()
-	for range 1000 { // until the server has seen it
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); { // until the server has seen it
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
