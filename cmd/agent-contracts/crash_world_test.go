@@ -271,7 +271,7 @@ func (w *world) leavesNobody() {
 			if err != nil {
 				continue // gone
 			}
-			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 15_000)
+			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 60_000)
 			must(w.t, unix.Close(fd))
 			if n == 0 && err == nil {
 				w.t.Fatalf("a process of the capture survived: %s", cmdline(pid))

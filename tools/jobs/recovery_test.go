@@ -113,8 +113,9 @@ func TestWaitOutlastsAClockJump(t *testing.T) {
 // A reaper that was stopped with a run's lock in its hand holds up nobody: its
 // run is one whose end could not be recorded, until it goes on or is gone.
 func TestStoppedReaperHoldsUpNobody(t *testing.T) {
+	whole := lockPatience
 	lockPatience = 50 * time.Millisecond
-	t.Cleanup(func() { lockPatience = 2 * time.Second })
+	t.Cleanup(func() { lockPatience = whole })
 	s := Open(t.TempDir(), gone())
 	recorded(t, s, idA, startedAs(2, 7))
 	recorded(t, s, idB, func(r *Record) { r.Suspended = true })

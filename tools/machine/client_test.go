@@ -97,11 +97,7 @@ func TestReplacedProgramDegrades(t *testing.T) {
 
 func TestTimeoutIsATransportFault(t *testing.T) {
 	// It is told to end, says something then, and leaves a child that holds stdout.
-	name := producer(t, `sleep 600 & trap 'echo "{\"ok\":true,\"contract_version\":1,\"data\":{},\"error\":null}"; kill $!; exit' TERM; wait`)
-	c, _, err := machine.Connect(context.Background(), name, time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := connect(t, `sleep 600 & trap 'echo "{\"ok\":true,\"contract_version\":1,\"data\":{},\"error\":null}"; kill $!; exit' TERM; wait`).Bounded(time.Second)
 	var transport *machine.TransportError
 	if err := c.Call(context.Background(), &struct{}{}, "x"); !errors.As(err, &transport) || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("a program that hangs: %v", err)

@@ -305,7 +305,7 @@ func TestKilledRecorder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	for range 1000 {
+	for range 6000 { // a minute
 		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 			return
 		}
