@@ -115,14 +115,14 @@ func chaosProducer(s *Store, key string, work []string) error {
 	return err
 }
 
-// chaosExec does the work of a run, and tells on a reaper that ended a run
-// which was alive to see it.
+// chaosExec does the work of a run, and tells on a reaper that ended this very
+// incarnation, which was alive to see it.
 func chaosExec(s *Store, truth, id string, generation int, r *rand.Rand) error {
 	err := s.Exec(context.Background(), id, generation, func(_ context.Context, run *Run) Done { return chaosWork(truth, run, r) })
 	if !errors.Is(err, ErrEnded) {
 		return err
 	}
-	if _, end, loadErr := load(filepath.Join(s.dir, id)); loadErr == nil && end != nil && end.By == byReaper && !exists(filepath.Join(truth, "rebooted-"+os.Getenv(chaosHost))) {
+	if _, end, loadErr := load(filepath.Join(s.dir, id)); loadErr == nil && end != nil && end.By == byReaper && end.Generation == generation && !exists(filepath.Join(truth, "rebooted-"+os.Getenv(chaosHost))) {
 		return errors.Join(err, os.WriteFile(filepath.Join(truth, "wrong-"+id), nil, 0o600))
 	}
 	return err
