@@ -285,7 +285,7 @@ func TestTwoAtOnceShareOneInstallation(t *testing.T) {
 		err error
 	}
 	results := make(chan result, 2)
-	started := make(chan bool)
+	started := make(chan bool, 1)
 	run := func(progress func(Progress)) {
 		got, err := Install(context.Background(), w.agent, "2.0.0", Options{Cache: w.opts.Cache, Progress: progress})
 		results <- result{got, err}
