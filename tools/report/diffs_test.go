@@ -146,7 +146,7 @@ func TestIgnores(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			in := &Ignores{list: contract.DriftIgnores{Ignored: []contract.DriftIgnore{tt.entry}}, now: now, used: map[int]bool{}}
+			in := &Ignores{list: &contract.DriftIgnores{Ignored: []contract.DriftIgnore{tt.entry}}, now: now, used: map[int]bool{}}
 			signals := slices.Clone(reports[i].Signals)
 			in.Apply(signals, "codex")
 			if (signals[0].Ignored != "") != tt.ignored {

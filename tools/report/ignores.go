@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
@@ -17,19 +18,32 @@ const IgnoresPath = "registry/drift-ignores.json"
 
 // Ignores is the ignore list in use: which entries hold and which were needed.
 type Ignores struct {
-	list contract.DriftIgnores
+	list *contract.DriftIgnores
 	now  time.Time
 	used map[int]bool
 }
 
-// ReadIgnores reads the registry's ignore list. now decides what has expired.
+// ReadIgnores reads the registry's ignore list, and refuses one that breaks its
+// schema: an entry with a misspelt member or date would silently do something
+// else than its author meant. now decides what has expired.
 func ReadIgnores(reg *store.Registry, now time.Time) (*Ignores, error) {
-	out := &Ignores{now: now, used: map[int]bool{}}
-	err := reg.ReadJSON(IgnoresPath, &out.list)
+	out := &Ignores{list: &contract.DriftIgnores{}, now: now, used: map[int]bool{}}
+	b, err := reg.ReadFile(IgnoresPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	var v contract.Validator
+	list, problems := contract.Decode[contract.DriftIgnores](&v, IgnoresPath, b)
+	for _, p := range problems {
+		if p.Severity == contract.SeverityError {
+			return nil, &store.BrokenError{File: IgnoresPath, Err: errors.New(strings.TrimSpace(p.Pointer + " " + p.Message))}
+		}
+	}
+	out.list = list
+	return out, nil
 }
 
 // Apply writes the reason into each signal that an entry in force covers. An

@@ -126,6 +126,9 @@ func Annotations(w io.Writer, title string, signals []contract.DriftSignal) erro
 		if readers := Who(s); readers != "" {
 			text += " (" + readers + ")"
 		}
+		if s.Ignored != "" {
+			text += ", ignored: " + s.Ignored
+		}
 		if _, err := fmt.Fprintf(w, "::%s title=%s::%s\n", level, property(title), message(text)); err != nil {
 			return err
 		}
