@@ -108,6 +108,8 @@ func (a *app) strictHelp(root *cobra.Command) {
 	}
 }
 
+const noRecords = "there is no registry around this folder, and the one in the binary has no records"
+
 // openRecords is open for commands that need the records of a registry, which
 // the one in the binary does not have: outside any checkout it is the user's
 // own, if there is one.
@@ -122,7 +124,7 @@ func (a *app) openRecords() (*store.Registry, error) {
 			return reg, nil
 		}
 	}
-	return nil, &Exit{Code: ExitUsage, Err: errors.New("there is no registry around this folder, and the one in the binary has no records"), Hint: "name one with --registry DIR"}
+	return nil, &Exit{Code: ExitUsage, Err: errors.New(noRecords), Hint: "name one with --registry DIR"}
 }
 
 // where says where the registry's records are, for whoever is told what to do

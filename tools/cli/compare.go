@@ -82,12 +82,17 @@ func (a *app) compare(f dialectFlags, out format, nameA, nameB string) error {
 	if nameA == "-" && nameB == "-" {
 		return usage("only one of A and B can be stdin")
 	}
-	reg, err := a.open()
-	if err != nil {
-		return err
+	reg, err := a.openRecords()
+	if err != nil { // two files need no records
+		if reg, err = a.open(); err != nil {
+			return err
+		}
 	}
 	l := &sideLoader{app: a, reg: reg, flags: f}
 	if l.families, err = reg.Families(); err != nil {
+		return err
+	}
+	if _, err := matching(l.families, f); err != nil { // a side that says its dialect does not ask for it
 		return err
 	}
 	var sides [2]*side

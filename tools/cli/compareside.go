@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/lazyregexp"
 	"github.com/nexu-io/open-design-agent-contracts/tools/report"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 	"github.com/nexu-io/open-design-agent-contracts/tools/transcript/rawjson"
@@ -40,7 +41,11 @@ func (l *sideLoader) load(name string) (*side, error) {
 	}
 	b, err := l.read(place)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &Exit{Code: ExitCannotKnow, Err: fmt.Errorf("%s is no file, and no signature or observation of the registry", name), Hint: findHint(name)}
+		hint := findHint(name)
+		if l.reg.ReadOnly() {
+			hint = noRecords + ": name one with --registry DIR; " + hint
+		}
+		return nil, &Exit{Code: ExitCannotKnow, Err: fmt.Errorf("%s is no file, and no signature or observation of the registry", name), Hint: hint}
 	}
 	if err != nil {
 		return nil, err
@@ -72,10 +77,16 @@ func (l *sideLoader) load(name string) (*side, error) {
 	return s, s.transcript(in, d, d.Parser)
 }
 
+// bareDigest is a signature as people cut it out of a file's name.
+var bareDigest = lazyregexp.New(`^[0-9a-fA-F]{8,64}$`)
+
 // findHint says how to name what cannot be found.
 func findHint(name string) string {
 	if ext := filepath.Ext(name); ext == ".json" || ext == ".jsonl" || filepath.IsAbs(name) {
 		return "check the path; a file of the registry may be named from its top, as observations/…"
+	}
+	if bareDigest.Get().MatchString(name) {
+		return "a signature is written sha256:" + strings.ToLower(name)
 	}
 	agent, _, _ := strings.Cut(strings.ReplaceAll(name, "@", "/"), "/")
 	if strings.HasPrefix(strings.ToLower(name), "sha256") {
