@@ -49,6 +49,9 @@ Exit codes: 0; 1 not normalizable, or a measurement found what nothing explains;
 		}),
 		RunE: func(c *cobra.Command, args []string) error {
 			if q.sensitivity || q.stability {
+				if *f != (dialectFlags{}) {
+					return usage("a measurement takes the dialect of each fixture: leave --family and --kind out")
+				}
 				return a.shapeQuality(q, args)
 			}
 			if c.Flags().Changed("format") {

@@ -76,5 +76,5 @@ func (a *app) measureShapes(q *qualityFlags, prefixes []string) (measured, error
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	return quality.Stability(fixtures, obs, dir)
+	return quality.Stability(fixtures, obs, prefixes, dir)
 }

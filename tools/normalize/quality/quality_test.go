@@ -65,7 +65,7 @@ func TestSensitivity(t *testing.T) {
 }
 
 func TestStability(t *testing.T) {
-	s, err := Stability(sample(t), nil, t.TempDir())
+	s, err := Stability(sample(t), nil, nil, t.TempDir())
 	must(t, err)
 	if !s.OK() {
 		t.Errorf("%+v", s.Chunkings)
@@ -145,9 +145,18 @@ func TestRepeatedCells(t *testing.T) {
 	one := func(version, sig string) store.Observed {
 		o := store.Observed{}
 		o.Agent, o.CLIVersion, o.Probe, o.Shape.Signature = "codex", version, "p", contract.Sum([]byte(sig))
+		o.Extensions.Fixture = "fixtures/" + sig
 		return o
 	}
-	s, err := Stability(nil, []store.Observed{one("1.0.0", "a"), one("1.0.0", "a"), one("1.1.0", "a"), one("1.2.0", "a"), one("1.2.0", "b")}, t.TempDir())
+	all := []store.Observed{one("1.0.0", "a"), one("1.0.0", "a"), one("1.1.0", "a"), one("1.2.0", "a"), one("1.2.0", "b")}
+	for prefix, want := range map[string]int{"fixtures/a": 2, "./fixtures/b": 1, "fixtures/c": 0} { // a cell counts whole
+		s, err := Stability(nil, all, []string{prefix}, t.TempDir())
+		must(t, err)
+		if len(s.Repeated) != want || want == 1 && s.Repeated[0].Signatures != 2 {
+			t.Errorf("%s: %+v", prefix, s.Repeated)
+		}
+	}
+	s, err := Stability(nil, all, nil, t.TempDir())
 	must(t, err)
 	if len(s.Repeated) != 2 || s.Repeated[0].Signatures != 1 || s.Repeated[1].Signatures != 2 || s.OK() {
 		t.Errorf("%+v", s.Repeated)

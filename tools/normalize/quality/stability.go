@@ -1,11 +1,11 @@
 package quality
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
@@ -50,10 +50,11 @@ func (s *Stable) OK() bool {
 }
 
 // Stability cuts each fixture in every way, through the recorder's own format
-// and assembler, and counts the signatures of what was captured repeatedly. It
-// needs a folder for scratch files.
-func Stability(fixtures []Fixture, obs []store.Observed, scratch string) (*Stable, error) {
-	out := &Stable{Fixtures: len(fixtures), Repeated: repeated(obs)}
+// and assembler, and counts the signatures of what was captured repeatedly, where
+// one of the captures has a fixture whose place starts with a prefix; none means
+// all. It needs a folder for scratch files.
+func Stability(fixtures []Fixture, obs []store.Observed, prefixes []string, scratch string) (*Stable, error) {
+	out := &Stable{Fixtures: len(fixtures), Repeated: repeated(obs, prefixes)}
 	for _, n := range chunkings {
 		c := Chunking{Bytes: n}
 		for i, f := range fixtures {
@@ -122,13 +123,14 @@ func chunked(t *transcript.Transcript, n int, file string) (*transcript.Transcri
 	return transcript.Assemble(r)
 }
 
-func repeated(obs []store.Observed) []Cell {
+func repeated(obs []store.Observed, prefixes []string) []Cell {
 	type key struct {
 		cell     Cell
 		provider contract.ProviderKind
 		revision contract.Digest
 	}
 	count := map[key]map[contract.Digest]int{}
+	asked := map[key]bool{} // the others of a cell count too: it is their signatures that may differ
 	for _, o := range obs {
 		k := key{
 			Cell{Agent: o.Agent, Version: o.CLIVersion, Probe: o.Probe, Profile: o.Extensions.Profile, Platform: string(o.Platform)},
@@ -138,9 +140,13 @@ func repeated(obs []store.Observed) []Cell {
 			count[k] = map[contract.Digest]int{}
 		}
 		count[k][o.Shape.Signature]++
+		asked[k] = asked[k] || wanted(o.Extensions.Fixture, prefixes)
 	}
 	out := []Cell{}
 	for k, sigs := range count {
+		if !asked[k] {
+			continue
+		}
 		for _, n := range sigs {
 			k.cell.Captures += n
 		}
@@ -150,7 +156,10 @@ func repeated(obs []store.Observed) []Cell {
 		}
 	}
 	slices.SortFunc(out, func(a, b Cell) int {
-		return strings.Compare(fmt.Sprint(a.Agent, "\x00", a.Version, "\x00", a.Probe, "\x00", a.Profile), fmt.Sprint(b.Agent, "\x00", b.Version, "\x00", b.Probe, "\x00", b.Profile))
+		return cmp.Or(
+			cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Probe, b.Probe), cmp.Compare(a.Profile, b.Profile),
+			cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Captures, b.Captures), cmp.Compare(a.Signatures, b.Signatures),
+		)
 	})
 	return out
 }
