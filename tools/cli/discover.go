@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -111,7 +112,9 @@ func (a *app) discoverOptions(reg *store.Registry, known *contract.AgentsFile, i
 		if err != nil {
 			return opts, err
 		}
-		opts.Agents = append(opts.Agents, ag)
+		if !slices.Contains(opts.Agents, ag) {
+			opts.Agents = append(opts.Agents, ag)
+		}
 	}
 	for i := range known.Agents {
 		if len(ids) == 0 {

@@ -66,6 +66,9 @@ func TestDiscoverWrites(t *testing.T) {
 	if _, same, err := matrix.Check(reg); err != nil || !same {
 		t.Errorf("the matrix does not follow from the record: %v", err)
 	}
+	if _, out := run("aider", "aider"); strings.Count(out, "github:Aider-AI/aider") != 1 {
+		t.Errorf("an agent that is named twice is shown so:\n%s", out)
+	}
 	up = false
 	code, out := run("--write", "--format", "json")
 	var report struct {

@@ -92,10 +92,7 @@ const sourceTimeout = 45 * time.Second
 // Run asks every source of every agent. What a source cannot answer is in the
 // report; the error is that of a broken definition, or ctx's.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	l, err := newLooker(o)
-	if err != nil {
-		return nil, err
-	}
+	l := newLooker(o)
 	report := &Report{SchemaVersion: contract.SchemaVersion, AsOf: o.Now().UTC().Format(time.RFC3339), Agents: make([]Agent, len(o.Agents))}
 	errs := make([]error, len(o.Agents))
 	slots := make(chan struct{}, parallel)

@@ -113,6 +113,17 @@ func TestEverySourceIsAsked(t *testing.T) {
 	}
 }
 
+// A source whose address in the environment is none fails alone, too.
+func TestABrokenAddressFailsAlone(t *testing.T) {
+	s := newService(t)
+	o := testOptions(s, testAgent(s))
+	o.GitHubAPI = "nonsense"
+	got := look(t, o)
+	if got.LatestSeen == nil || *got.LatestSeen != "0.171.0" || got.Sources[1].Available || !strings.Contains(got.Sources[1].Reason, `GITHUB_API_URL is no URL: "nonsense"`) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A source that fails says so and takes nothing with it.
 func TestEachSourceFailsAlone(t *testing.T) {
 	status := func(code int, header ...string) func(http.ResponseWriter, *http.Request) {

@@ -30,10 +30,11 @@ type looker struct {
 	o        Options
 	http     *http.Client
 	github   *github.Client
+	noGitHub error // why it cannot be asked
 	homebrew string
 }
 
-func newLooker(o Options) (*looker, error) {
+func newLooker(o Options) *looker {
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport // it takes the proxy from the environment
 	}
@@ -45,14 +46,15 @@ func newLooker(o Options) (*looker, error) {
 	if o.GitHubAPI != "" {
 		base, err := url.Parse(strings.TrimSuffix(o.GitHubAPI, "/") + "/")
 		if err != nil || base.Host == "" {
-			return nil, fmt.Errorf("the address of GitHub's API is no URL: %q", o.GitHubAPI)
+			l.noGitHub = fmt.Errorf("GITHUB_API_URL is no URL: %q", o.GitHubAPI)
+		} else {
+			l.github.BaseURL = base
 		}
-		l.github.BaseURL = base
 	}
 	if o.HomebrewAPI != "" {
 		l.homebrew = strings.TrimSuffix(o.HomebrewAPI, "/")
 	}
-	return l, nil
+	return l
 }
 
 // sources lists the sources of an agent, the surest first.
@@ -103,6 +105,9 @@ const releasesPage = 50
 // releases finds the newest release of a repository that is neither a draft nor
 // a prerelease, by version and not by date: old branches have releases too.
 func (l *looker) releases(ctx context.Context, a *contract.Agent) (found, error) {
+	if l.noGitHub != nil {
+		return found{}, l.noGitHub
+	}
 	owner, name, _ := strings.Cut(a.Discover.GitHub.Repository, "/")
 	list, _, err := l.github.Repositories.ListReleases(ctx, owner, name, &github.ListOptions{PerPage: releasesPage})
 	if err != nil {
