@@ -80,7 +80,7 @@ func (r *Report) Markdown(w io.Writer) error { return r.write(&page{w: w, markdo
 
 func (r *Report) write(p *page) error {
 	p.heading(1, fmt.Sprintf("%s on %s, %s to %s", r.Agent, r.Platform, r.From, r.To))
-	p.line("%d stable releases; captured now: %s", r.Releases, listed(r.Captured))
+	p.line("%s; captured now: %s", counted(r.Releases, "stable release"), listed(r.Captured))
 	if len(r.Wanted) > 0 {
 		p.line("still to capture: %s", listed(r.Wanted))
 	}
@@ -88,7 +88,7 @@ func (r *Report) write(p *page) error {
 		p.line("cannot be captured: %s (%s)", s, s.Reason.Meaning())
 	}
 	if n := len(r.Prereleases); n > 0 {
-		p.line("left out: %d prereleases", n)
+		p.line("left out: %s", counted(n, "prerelease"))
 	}
 	p.printf("\n")
 	for _, t := range r.Tracks {
@@ -132,6 +132,14 @@ func (t *TrackReport) write(p *page) {
 		p.line("disputed: the captures of %s disagree; one more decides", v)
 	}
 	p.printf("\n")
+}
+
+// counted spells a number of things.
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // span spells a stretch: 0.44.0, or 0.44.0 – 0.121.0.

@@ -62,7 +62,7 @@ among releases that cannot be captured); 130 interrupted.`,
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.history {
-				return a.bisectHistory(c.Context(), f, args)
+				return a.bisectHistory(c, f, args)
 			}
 			if err := f.settle(args); err != nil {
 				return err
@@ -126,7 +126,8 @@ func (a *app) bisect(c *cobra.Command, f *bisectFlags, agentID string) error {
 	opts.Progress = show.update
 	report, err := bisect.Run(c.Context(), *opts)
 	show.clear()
-	if opts.Capturer != nil {
+	var readOnly *store.ReadOnlyError
+	if opts.Capturer != nil && !errors.As(err, &readOnly) {
 		err = errors.Join(err, bisect.Record(context.WithoutCancel(c.Context()), *opts, a.env.Now()))
 	}
 	if report != nil {
@@ -147,10 +148,10 @@ func (a *app) bisect(c *cobra.Command, f *bisectFlags, agentID string) error {
 
 func (f *bisectFlags) settle(args []string) error {
 	switch {
-	case len(args) != 1:
-		return &Exit{Code: ExitUsage, Err: errors.New("name an agent to bisect"), Hint: "for example: agent-contracts bisect codex --probe chat-text-success"}
 	case f.write || f.check:
 		return usage("--write and --check go with --history")
+	case len(args) != 1:
+		return &Exit{Code: ExitUsage, Err: errors.New("name an agent to bisect"), Hint: "for example: agent-contracts bisect codex --probe chat-text-success"}
 	case len(f.probes) == 0:
 		return usage("--probe names no probe: want ids, basic or all")
 	case f.every < 1:

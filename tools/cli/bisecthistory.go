@@ -2,14 +2,20 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"fmt"
+
+	"github.com/spf13/cobra"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/bisect"
 )
 
 // bisectHistory derives docs/HISTORY.md and prints, writes or checks it.
-func (a *app) bisectHistory(ctx context.Context, f *bisectFlags, args []string) error {
+func (a *app) bisectHistory(c *cobra.Command, f *bisectFlags, args []string) error {
+	for _, name := range []string{"dry-run", "every", "format", "from", "jobs", "probe", "profile", "to"} {
+		if c.Flags().Changed(name) {
+			return usage("--history is about all that was captured, and is Markdown: leave --%s out", name)
+		}
+	}
 	switch {
 	case len(args) > 0:
 		return usage("--history is about all agents: leave %s out", args[0])
@@ -26,7 +32,7 @@ func (a *app) bisectHistory(ctx context.Context, f *bisectFlags, args []string) 
 	}
 	switch {
 	case f.write:
-		tx, err := reg.Begin(ctx)
+		tx, err := reg.Begin(c.Context())
 		if err != nil {
 			return err
 		}
