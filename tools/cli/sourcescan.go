@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -119,6 +120,9 @@ func (a *app) sourceScan(ctx context.Context, f *sourceScanFlags, args []string)
 
 // scanSide reads a folder that exists, or else a release.
 func (a *app) scanSide(ctx context.Context, ag *contract.Agent, name string) (*sourcescan.Side, error) {
+	if name == "" {
+		return nil, usage("A and B are versions or folders, and one is empty")
+	}
 	dir := name
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(a.env.Dir, name)
@@ -129,6 +133,9 @@ func (a *app) scanSide(ctx context.Context, ag *contract.Agent, name string) (*s
 			return nil, &Exit{Code: ExitCannotKnow, Err: err, Hint: "name the folder that has the package or the sources in it"}
 		}
 		return side, err
+	}
+	if strings.ContainsAny(name, `/\`) {
+		return nil, &Exit{Code: ExitCannotKnow, Err: fmt.Errorf("there is no folder %s", name)}
 	}
 	a.talk("%s: getting %s", ag.ID, name)
 	in, err := install.Install(ctx, ag, name, a.installOptions())
