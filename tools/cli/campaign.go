@@ -126,7 +126,7 @@ func (a *app) campaignExit(r *campaign.Report, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	code, done := ExitOK, false
+	code, done, why := ExitOK, false, ""
 	for i := range r.Captures {
 		c := &r.Captures[i]
 		var outcome *string
@@ -138,6 +138,9 @@ func (a *app) campaignExit(r *campaign.Report, err error) error {
 			code = max(code, ExitWaits)
 		case !succeeded:
 			code = max(code, ExitCannotKnow)
+			if c.Job != nil && why == "" {
+				why = c.Job.RunID
+			}
 		default:
 			done = true
 			if c.Job.ReasonCode != nil && *c.Job.ReasonCode == jobs.ReasonDrift {
@@ -150,6 +153,9 @@ func (a *app) campaignExit(r *campaign.Report, err error) error {
 	}
 	if err != nil {
 		return &Exit{Code: ExitCannotKnow, Err: err, Hint: "the jobs that were submitted go on: see agent-contracts job list"}
+	}
+	if why != "" {
+		a.talk("hint: agent-contracts job logs %s says why", why)
 	}
 	if code != ExitOK {
 		return &Exit{Code: code}

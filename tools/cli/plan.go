@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -172,12 +173,12 @@ func (a *app) printPlanned(p *plan.Plan) error {
 	if err := table(a.env.Stdout, rows); err != nil {
 		return err
 	}
-	a.talk("%d captures: %s; --format json has the reasons and the commands", len(p.Items), estimateText(p.Estimate))
+	a.talk("%s: %s; --format json has the reasons and the commands", count(len(p.Items), "capture"), estimateText(p.Estimate))
 	return nil
 }
 
 func estimateText(e plan.Estimate) string {
-	return fmt.Sprintf("%d runs, about %s, %d MB to download, %d MB of records", e.Runs, duration(e.Seconds), e.DownloadBytes>>20, (e.RegistryBytes+1<<20-1)>>20)
+	return fmt.Sprintf("%s, about %s, %d MB to download, %d MB of records", count(e.Runs, "run"), duration(e.Seconds), e.DownloadBytes>>20, (e.RegistryBytes+1<<20-1)>>20)
 }
 
 func duration(seconds int) string {
@@ -188,6 +189,11 @@ func (a *app) planGate(ctx context.Context, f *planFlags, records *plan.Records,
 	g, err := plan.Check(records, opts)
 	if err != nil {
 		return err
+	}
+	for _, id := range opts.Agents { // a gate that looked at nothing would be passed
+		if !slices.ContainsFunc(g.Agents, func(x plan.Freshness) bool { return x.Agent == id }) {
+			return usage("--gate is about Tier 0 agents, and %s is none: leave it out", id)
+		}
 	}
 	if f.issues != "" {
 		if err := a.publishIssues(ctx, f.issues, g.Issues(), f.dryRun); err != nil {
