@@ -36,8 +36,9 @@ declares by chance. Stability cuts the bytes of each run anew, and counts the
 signatures of what was captured repeatedly; capture --like OBSERVATION
 --repeat 20, beside a load, adds to these.
 
-Exit codes: 0; 1 not normalizable, or a measurement found what nothing explains;
-2 usage; 3 a FILE cannot be read.`,
+Exit codes: 0; 1 not normalizable, or a measurement found what no rule explains,
+as are the races of some CLIs that docs/benchmarks/stability.md names; 2 usage; 3
+a FILE cannot be read.`,
 		Example: `  agent-contracts normalize fixtures/json-event-stream/*.jsonl
   codex exec --json "say hello" | agent-contracts normalize - --kind codex
   agent-contracts normalize --sensitivity fixtures/acp-json-rpc/`,

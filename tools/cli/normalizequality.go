@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -57,6 +58,14 @@ func (a *app) measureShapes(q *qualityFlags, prefixes []string) (measured, error
 	if err != nil {
 		return nil, err
 	}
+	for i, p := range prefixes {
+		if !filepath.IsAbs(p) {
+			continue
+		}
+		if prefixes[i], err = a.place(reg, p); err != nil {
+			return nil, err
+		}
+	}
 	fixtures, err := quality.Load(reg, prefixes)
 	if err != nil {
 		return nil, err
@@ -65,7 +74,7 @@ func (a *app) measureShapes(q *qualityFlags, prefixes []string) (measured, error
 		return nil, usage("the registry has no fixture there")
 	}
 	if q.sensitivity {
-		return quality.Sensitivity(fixtures)
+		return quality.Sensitivity(fixtures, a.counted("fixtures"))
 	}
 	obs, err := reg.Observations("")
 	if err != nil {
@@ -76,5 +85,5 @@ func (a *app) measureShapes(q *qualityFlags, prefixes []string) (measured, error
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	return quality.Stability(fixtures, obs, prefixes, dir)
+	return quality.Stability(fixtures, obs, prefixes, dir, a.counted("cuts"))
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -75,11 +76,24 @@ func (a *app) warn(format string, args ...any) {
 	fmt.Fprintf(a.env.Stderr, "%s\n", oneLine(fmt.Sprintf(format, args...)))
 }
 
-// counted returns a progress function that redraws one line on a terminal:
-// "12/345 what"; nil elsewhere.
+// countEvery is how often work that is counted says how far it is in a log.
+const countEvery = 10 * time.Second
+
+// counted returns a progress function that redraws one line on a terminal,
+// "12/345 what", and elsewhere, where lines stay, writes one now and then; nil
+// with --quiet.
 func (a *app) counted(what string) func(done, all int) {
-	if a.quiet || !a.env.Terminal {
+	if a.quiet {
 		return nil
+	}
+	if !a.env.Terminal {
+		last := a.env.Now()
+		return func(done, all int) {
+			if now := a.env.Now(); done < all && now.Sub(last) >= countEvery {
+				last = now
+				a.talk("%d/%d %s", done, all, what)
+			}
+		}
 	}
 	return func(done, all int) {
 		end := ""

@@ -52,7 +52,7 @@ func sample(t testing.TB) []Fixture {
 // change of content does, save in declared parts. The whole registry is
 // measured by normalize --sensitivity (docs/benchmarks/sensitivity.md).
 func TestSensitivity(t *testing.T) {
-	r, err := Sensitivity(sample(t))
+	r, err := Sensitivity(sample(t), nil)
 	must(t, err)
 	for _, x := range r.Rows {
 		if x.WrongCount > 0 {
@@ -65,7 +65,7 @@ func TestSensitivity(t *testing.T) {
 }
 
 func TestStability(t *testing.T) {
-	s, err := Stability(sample(t), nil, nil, t.TempDir())
+	s, err := Stability(sample(t), nil, nil, t.TempDir(), nil)
 	must(t, err)
 	if !s.OK() {
 		t.Errorf("%+v", s.Chunkings)
@@ -90,13 +90,13 @@ func TestSensitivityCountsWhatARuleHides(t *testing.T) {
 		tr.Records = append(tr.Records, transcript.Record{Dir: transcript.CLIToServer, Stream: transcript.Stdout, Data: []byte(line)})
 	}
 	tr.Records = append(tr.Records, transcript.Record{Dir: transcript.Process, Event: transcript.EventExit, ExitCode: &code})
-	good, err := Sensitivity([]Fixture{{"run", &d, tr}})
+	good, err := Sensitivity([]Fixture{{"run", &d, tr}}, nil)
 	must(t, err)
 	if !good.OK() {
 		t.Fatalf("%+v", good.Rows[0])
 	}
 	d.Stream = []contract.Match{{"type": {"turn.started"}}}
-	bad, err := Sensitivity([]Fixture{{"run", &d, tr}})
+	bad, err := Sensitivity([]Fixture{{"run", &d, tr}}, nil)
 	must(t, err)
 	if x := bad.row("duplicate a frame", true); x.Changed == x.Tried || x.Declared["stream kind"] == 0 {
 		t.Errorf("a kind that folds: %+v", x)
@@ -150,13 +150,13 @@ func TestRepeatedCells(t *testing.T) {
 	}
 	all := []store.Observed{one("1.0.0", "a"), one("1.0.0", "a"), one("1.1.0", "a"), one("1.2.0", "a"), one("1.2.0", "b")}
 	for prefix, want := range map[string]int{"fixtures/a": 2, "./fixtures/b": 1, "fixtures/c": 0} { // a cell counts whole
-		s, err := Stability(nil, all, []string{prefix}, t.TempDir())
+		s, err := Stability(nil, all, []string{prefix}, t.TempDir(), nil)
 		must(t, err)
 		if len(s.Repeated) != want || want == 1 && s.Repeated[0].Signatures != 2 {
 			t.Errorf("%s: %+v", prefix, s.Repeated)
 		}
 	}
-	s, err := Stability(nil, all, nil, t.TempDir())
+	s, err := Stability(nil, all, nil, t.TempDir(), nil)
 	must(t, err)
 	if len(s.Repeated) != 2 || s.Repeated[0].Signatures != 1 || s.Repeated[1].Signatures != 2 || s.OK() {
 		t.Errorf("%+v", s.Repeated)

@@ -50,9 +50,14 @@ func (r *Report) row(mutation string, structural bool) *Row {
 }
 
 // Sensitivity mutates each fixture in every way, one change at a time.
-func Sensitivity(fixtures []Fixture) (*Report, error) {
+// progress, which may be nil, is told how many fixtures are done.
+func Sensitivity(fixtures []Fixture, progress func(done, all int)) (*Report, error) {
+	if progress == nil {
+		progress = func(done, all int) {}
+	}
 	out := &Report{}
-	for _, f := range fixtures {
+	for i, f := range fixtures {
+		progress(i, len(fixtures))
 		r, err := newRun(f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
@@ -67,6 +72,7 @@ func Sensitivity(fixtures []Fixture) (*Report, error) {
 			return nil, fmt.Errorf("%s: %w", f.Name, t.err)
 		}
 	}
+	progress(len(fixtures), len(fixtures))
 	return out, nil
 }
 

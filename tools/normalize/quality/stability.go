@@ -52,12 +52,18 @@ func (s *Stable) OK() bool {
 // Stability cuts each fixture in every way, through the recorder's own format
 // and assembler, and counts the signatures of what was captured repeatedly, where
 // one of the captures has a fixture whose place starts with a prefix; none means
-// all. It needs a folder for scratch files.
-func Stability(fixtures []Fixture, obs []store.Observed, prefixes []string, scratch string) (*Stable, error) {
+// all. It needs a folder for scratch files; progress, which may be nil, is told
+// how many cuts are done.
+func Stability(fixtures []Fixture, obs []store.Observed, prefixes []string, scratch string, progress func(done, all int)) (*Stable, error) {
 	out := &Stable{Fixtures: len(fixtures), Repeated: repeated(obs, prefixes)}
-	for _, n := range chunkings {
+	all := len(chunkings) * len(fixtures)
+	if progress == nil {
+		progress = func(done, all int) {}
+	}
+	for k, n := range chunkings {
 		c := Chunking{Bytes: n}
 		for i, f := range fixtures {
+			progress(k*len(fixtures)+i, all)
 			r, err := newRun(f)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", f.Name, err)
@@ -77,6 +83,7 @@ func Stability(fixtures []Fixture, obs []store.Observed, prefixes []string, scra
 		}
 		out.Chunkings = append(out.Chunkings, c)
 	}
+	progress(all, all)
 	return out, nil
 }
 
