@@ -57,6 +57,20 @@ func comparePairs(places []string) [][2]string {
 	return out
 }
 
+// committed is the registry of this repository and its protocol families.
+func committed(t *testing.T) (*store.Registry, *contract.Families) {
+	t.Helper()
+	reg, err := store.Open(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	families, err := reg.Families()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reg, families
+}
+
 // comparedRows are the rows that -update writes: those that are there, so that only
 // what the code says differently changes, and the pair of each incident. Without a
 // table it picks pairs anew. New shapes ask for no new rows.
@@ -107,14 +121,7 @@ func comparedRows(t *testing.T, reg *store.Registry) []compareRow {
 // The committed table is what this code says of committed shapes.
 // npm/test/compare.test.mjs holds the package's compare against it.
 func TestCompareTable(t *testing.T) {
-	reg, err := store.Open(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	families, err := reg.Families()
-	if err != nil {
-		t.Fatal(err)
-	}
+	reg, families := committed(t)
 	var rows []compareRow
 	if *update {
 		rows = comparedRows(t, reg)
@@ -190,10 +197,7 @@ func TestCompareTable(t *testing.T) {
 // -update leaves no row out: captures that were merged since cannot hide what the
 // code says differently of older ones.
 func TestCompareTableKeepsItsRows(t *testing.T) {
-	reg, err := store.Open(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reg, _ := committed(t)
 	var rows []compareRow
 	if err := reg.ReadJSON(comparePath, &rows); err != nil {
 		t.Fatal(err)

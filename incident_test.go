@@ -8,20 +8,12 @@ import (
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
 	"github.com/nexu-io/open-design-agent-contracts/tools/report"
-	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
 // What docs/HISTORY.md names of an incident, compare names too, under the same
 // fingerprint: one reads records, the other the fixtures behind them.
 func TestHistoryNamesWhatCompareNames(t *testing.T) {
-	reg, err := store.Open(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	families, err := reg.Families()
-	if err != nil {
-		t.Fatal(err)
-	}
+	reg, families := committed(t)
 	side := func(place string) (*report.Side, *contract.Dialect) {
 		var o contract.Observation
 		if err := reg.ReadJSON(place, &o); err != nil {
