@@ -80,6 +80,9 @@ func (l *sideLoader) load(name string) (*side, error) {
 // bareDigest is a signature as people cut it out of a file's name.
 var bareDigest = lazyregexp.New(`^[0-9a-fA-F]{8,64}$`)
 
+// wellFormed is a signature, or the beginning of one, as it is written.
+var wellFormed = lazyregexp.New(`^sha256:[0-9a-f]{8,64}$`)
+
 // findHint says how to name what cannot be found.
 func findHint(name string) string {
 	if ext := filepath.Ext(name); ext == ".json" || ext == ".jsonl" || filepath.IsAbs(name) {
@@ -89,6 +92,9 @@ func findHint(name string) string {
 		return "a signature is written sha256:" + strings.ToLower(name)
 	}
 	agent, _, _ := strings.Cut(strings.ReplaceAll(name, "@", "/"), "/")
+	if wellFormed.Get().MatchString(name) {
+		return "neither a shape nor a fixture has this hash here; agent-contracts matrix --explain AGENT VERSION names those of a version"
+	}
 	if strings.HasPrefix(strings.ToLower(name), "sha256") {
 		return "a signature is in small letters and has at least eight digits: sha256:0a1b2c3d; agent-contracts matrix --explain AGENT VERSION names those of a version"
 	}

@@ -96,9 +96,12 @@ func (f *planFlags) options(ids []string, now time.Time) (plan.Options, error) {
 		return o, err
 	}
 	for _, word := range f.platforms {
-		p := contract.Platform(word)
-		if !p.Valid() || p == "unknown" {
-			return o, usage("unknown --platform %q", word)
+		p, err := platformOf(word)
+		if err != nil {
+			return o, err
+		}
+		if p == "unknown" {
+			return o, usage("--platform unknown: nothing can be captured there")
 		}
 		o.Platforms = append(o.Platforms, p)
 	}
