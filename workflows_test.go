@@ -33,26 +33,33 @@ type workflow struct {
 }
 
 type step struct {
-	Uses string            `yaml:"uses"`
-	Run  string            `yaml:"run"`
-	With map[string]string `yaml:"with"`
-	Env  map[string]string `yaml:"env"`
+	Uses  string            `yaml:"uses"`
+	Run   string            `yaml:"run"`
+	Shell string            `yaml:"shell"`
+	With  map[string]string `yaml:"with"`
+	Env   map[string]string `yaml:"env"`
 }
 
 var (
 	pinned = regexp.MustCompile(`^[A-Za-z0-9._-]+/[A-Za-z0-9._/-]+@[0-9a-f]{40}$`)
 	// What runs an agent's CLI, or the code of a pull request.
-	foreign = regexp.MustCompile(`agent-contracts"? (capture|bisect|record|compatibility)\b|\.ci/run`)
+	foreign = regexp.MustCompile(`agent-contracts"? (capture|campaign|bisect|record|compatibility)\b|\.ci/run|\bnpx `)
+	// What runs the scripts of packages, which needs no secret.
+	installs = regexp.MustCompile(`\bnpm (ci|i|install|exec)\b`)
 	// What could print raw output into a public log. Redirections into a file or
 	// another program's stdin are looked at by hand.
-	prints = regexp.MustCompile(`(?m)(^|[|&;({]|\bthen|\bdo)\s*(cat|tee|head|tail|less|more|strings|xxd|od|hexdump|base64)\b|\btee\b|set -[a-z]*x|--raw\b|XDG_STATE_HOME|agent-contracts"? (play|record|job (output|logs))\b|ACTIONS_STEP_DEBUG`)
+	prints = regexp.MustCompile(`(?m)(^|[|&;({]|\bthen|\bdo)\s*(cat|tee|head|tail|tac|nl|less|more|sed|awk|cut|strings|xxd|od|hexdump|base64)\b|\btee\b|(\bset|\b(ba|da|z)?sh) -[a-z]*x|xtrace|\bBASH_ENV\b|\bGITHUB_STEP_SUMMARY\b|--raw\b|XDG_STATE_HOME|agent-contracts"? (play|record|job (output|logs))\b|ACTIONS_STEP_DEBUG`)
+	// What a variable or a substitution holds, printed and not handed on.
+	echoes = regexp.MustCompile(`(?m)\b(echo|printf)\b[^|>\n]*[$\x60][^|>\n]*(>&?\s*(2|/dev/(stdout|stderr|tty))[^|>\n]*)?$`)
+	// What reads a cache, or would with these inputs.
+	caches = regexp.MustCompile(`^actions/cache(/restore|/save)?@|^actions/setup-(go|node)@`)
 	// What would tell capture --live that another event started the workflow.
 	claimsEvent = regexp.MustCompile(`GITHUB_(ACTIONS|EVENT_NAME|REF(_PROTECTED)?)\b|\benv +-|\bunset\b`)
 	calls       = regexp.MustCompile(`agent-contracts"? ((?:[a-z][a-z-]* ?)+)(.*)`)
 	flags       = regexp.MustCompile(`--[a-z-]+`)
 )
 
-// lintWorkflow returns what is wrong with a workflow or a composite action.
+// lintWorkflow returns what is wrong with a workflow.
 func lintWorkflow(text []byte) (bad []string) {
 	var w workflow
 	if err := yaml.Unmarshal(text, &w); err != nil {
@@ -101,6 +108,18 @@ func lintWorkflow(text []byte) (bad []string) {
 		if strings.Contains(all, "secrets.") && !live && runsForeign {
 			say("job %s hands secrets to foreign code", name)
 		}
+		for _, s := range job.Steps {
+			// Foreign code on main's branch leaves what it likes in main's cache.
+			if !byPullRequest && caches.MatchString(s.Uses) && (s.With["cache"] != "false" && (!strings.HasPrefix(s.Uses, "actions/setup-node@") || s.With["cache"] != "")) {
+				say("job %s shares a cache with jobs that run foreign code", name)
+			}
+			if strings.Contains(on, "workflow_run") && strings.Contains(s.With["ref"]+s.With["repository"], "workflow_run") {
+				say("job %s takes the code of the run that it comes after", name)
+			}
+			if strings.Contains(fmt.Sprint(s.Env), "secrets.") && installs.MatchString(s.Run) {
+				say("job %s installs packages beside a secret", name)
+			}
+		}
 		if runsForeign {
 			for _, s := range job.Steps {
 				if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["persist-credentials"] != "false" {
@@ -119,11 +138,19 @@ func lintStep(job string, s step) (bad []string) {
 	if strings.Contains(s.Run, "${{") {
 		bad = append(bad, fmt.Sprintf("job %s: an expression inside a script is code for whoever sets it: %q", job, s.Run))
 	}
-	if m := prints.FindString(s.Run); m != "" {
-		bad = append(bad, fmt.Sprintf("job %s: %q could print raw output", job, strings.TrimSpace(m)))
-	}
+	bad = append(bad, lintScript(job, s.Run+"\n"+fmt.Sprint(s.Env)+s.Shell)...)
 	if strings.HasPrefix(s.Uses, "actions/upload-artifact@") && !regexp.MustCompile(`^\$\{\{ runner\.temp \}\}/bundle/$`).MatchString(strings.TrimSpace(s.With["path"])) {
 		bad = append(bad, fmt.Sprintf("job %s uploads %q: only the bundle of sanitized records leaves a job", job, s.With["path"]))
+	}
+	return bad
+}
+
+// lintScript finds what could print raw output: in a step, or a script that one runs.
+func lintScript(name, script string) (bad []string) {
+	for _, what := range []*regexp.Regexp{prints, echoes} {
+		if m := what.FindString(script); m != "" {
+			bad = append(bad, fmt.Sprintf("job %s: %q could print raw output", name, strings.TrimSpace(m)))
+		}
 	}
 	return bad
 }
@@ -171,6 +198,24 @@ func TestWorkflows(t *testing.T) {
 	action, err := os.ReadFile("action.yml")
 	if err != nil {
 		t.Fatal(err)
+	}
+	var composite struct{ Runs struct{ Steps []step } }
+	if err := yaml.Unmarshal(action, &composite); err != nil || len(composite.Runs.Steps) == 0 {
+		t.Fatal(len(composite.Runs.Steps), err)
+	}
+	for _, s := range composite.Runs.Steps {
+		for _, bad := range lintStep("of action.yml", s) {
+			t.Error(bad)
+		}
+	}
+	for _, f := range []string{".github/merge-bundles", ".github/pack-bundles"} {
+		script, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, bad := range lintScript(f, string(script)) {
+			t.Error(bad)
+		}
 	}
 	files["action.yml"] = action
 	for f, text := range files {
@@ -324,6 +369,20 @@ func TestWorkflowLintFinds(t *testing.T) {
 		"trace":                   {job("push", "{}", "", run("set -eux")), "could print raw"},
 		"play":                    {job("push", "{}", "", run("agent-contracts play --raw x")), "could print raw"},
 		"the state folder":        {job("push", "{}", "", run("find \"$XDG_STATE_HOME\" -type f")), "could print raw"},
+		"a script that traces":    {job("push", "{}", "", run("bash -x .ci/build")), "could print raw"},
+		"trace by its name":       {job("push", "{}", "", run("set -o xtrace")), "could print raw"},
+		"trace by a variable":     {job("push", "{}", "", "      - run: make\n        env: {SHELLOPTS: xtrace}\n"), "could print raw"},
+		"trace by the shell":      {job("push", "{}", "", "      - run: make\n        shell: bash -x {0}\n"), "could print raw"},
+		"sed":                     {job("push", "{}", "", run("sed -n p stdout.log")), "could print raw"},
+		"a variable":              {job("push", "{}", "", run("out=$(make 2>&1); echo \"$out\"")), "could print raw"},
+		"a variable to stderr":    {job("push", "{}", "", run("printf '%s' \"$out\" >&2")), "could print raw"},
+		"a substitution":          {job("push", "{}", "", run("echo \"$(< stdout.log)\"")), "could print raw"},
+		"the summary":             {job("push", "{}", "", run("make >> \"$GITHUB_STEP_SUMMARY\"")), "could print raw"},
+		"a campaign may write":    {job("push", "{}", "    permissions: {contents: write}\n", run("agent-contracts campaign > out")), "may write contents"},
+		"a package's secret":      {job("push", "{}", "", "      - run: npm ci\n        env: {KEY: \"${{ secrets.KEY }}\"}\n"), "packages beside a secret"},
+		"a cache of Go":           {job("push", "{}", "", "      - uses: actions/setup-go@d35c59abb061a4a6fb18e82ac0862c26744d6ab5\n"), "shares a cache"},
+		"a cache":                 {job("push", "{}", "", "      - uses: actions/cache@d35c59abb061a4a6fb18e82ac0862c26744d6ab5\n        with: {path: x, key: x}\n"), "shares a cache"},
+		"the code of the run":     {job("{workflow_run: {}}", "{}", "", "      - uses: "+checkout+"\n        with: {ref: \"${{ github.event.workflow_run.head_sha }}\"}\n"), "code of the run"},
 		"raw upload":              {job("push", "{}", "", "      - uses: actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02\n        with: {path: ~/.local/state}\n"), "only the bundle"},
 	} {
 		t.Run(name, func(t *testing.T) {
