@@ -76,7 +76,9 @@ func LoadAround(reg *store.Registry, obs []store.Observed, statements []store.St
 // them independent (FINE-PRINT 1).
 const confirmGap = time.Hour
 
-func independent(list []*store.Observed) bool {
+// Independent reports whether observations of one shape confirm it: two runs from
+// different runners, or at least an hour apart.
+func Independent(list []*store.Observed) bool {
 	first, last := "", ""
 	runs := map[contract.Digest]bool{}
 	for _, o := range list {

@@ -112,7 +112,7 @@ func Levels(obs []store.Observed, s Standing) map[contract.Digest]contract.Valid
 				observed = append(observed, o)
 			}
 		}
-		if level == contract.LevelRuntimeObserved && independent(observed) {
+		if level == contract.LevelRuntimeObserved && Independent(observed) {
 			level = contract.LevelConfirmed
 		}
 		out[sig] = level

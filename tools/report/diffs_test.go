@@ -123,6 +123,25 @@ func TestWithdrawnObservationsDoNotCount(t *testing.T) {
 	}
 }
 
+// Taking back a statement about an observation takes nothing from the observation.
+func TestWithdrawnStatementsLeaveTheObservation(t *testing.T) {
+	reg := registry(t, "codex", "chat-text-success")
+	before, err := observations(reg)
+	must(t, err)
+	b, err := json.Marshal(map[string]any{
+		"observation": map[string]any{"path": before[0].Path},
+		"withdrawal":  map[string]any{"record": map[string]any{"path": "evidence/promotion.evidence.json"}},
+	})
+	must(t, err)
+	must(t, os.MkdirAll(filepath.Join(reg.Dir(), "evidence"), 0o755))
+	must(t, os.WriteFile(filepath.Join(reg.Dir(), "evidence", "x.evidence.json"), b, 0o644))
+	after, err := observations(reg)
+	must(t, err)
+	if len(after) != len(before) {
+		t.Errorf("%d observations count, of %d", len(after), len(before))
+	}
+}
+
 func TestIgnores(t *testing.T) {
 	_, reports, _ := derive(t)
 	i := slices.IndexFunc(reports, func(r *contract.DriftReport) bool { return len(r.Signals) > 0 })

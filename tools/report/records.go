@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -17,21 +18,15 @@ func observations(reg *store.Registry) ([]store.Observed, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := reg.Walk("evidence", ".evidence.json")
+	statements, err := reg.StatementsAround(obs)
 	if err != nil {
 		return nil, err
 	}
-	withdrawn := map[string]bool{}
-	for _, f := range files {
-		var e contract.Evidence
-		if err := reg.ReadJSON(f, &e); err != nil {
-			return nil, err
-		}
-		if e.Withdrawal != nil {
-			withdrawn[e.Observation.Path] = true
-		}
-	}
-	return slices.DeleteFunc(obs, func(o store.Observed) bool { return withdrawn[o.Path] }), nil
+	standing := matrix.NewStanding(statements)
+	return slices.DeleteFunc(obs, func(o store.Observed) bool {
+		_, gone := standing.Withdrawn(o.Path)
+		return gone
+	}), nil
 }
 
 func readAgents(reg *store.Registry) (*contract.AgentsFile, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/compare"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -60,12 +61,12 @@ const idDigits = 10
 
 // Summarize tells the risk of a change. obs are the observations of the agent
 // and version that still count.
-func Summarize(r *contract.DriftReport, obs []store.Observed) (*Summary, error) {
+func Summarize(r *contract.DriftReport, obs []store.Observed) *Summary {
 	s := &Summary{
 		Agent: r.Agent, CLIVersion: r.CLIVersion, ShapeStatus: r.Verdict, Changes: withoutTexts(r.Signals),
 		Parser: contract.ReplayNotRun, Redaction: contract.RedactionPassed, Key: keyOf(r), Diff: r.Path(),
 	}
-	var seen []time.Time
+	var seen []*store.Observed
 	for i := range obs {
 		o := &obs[i]
 		if o.Agent != r.Agent || o.CLIVersion != r.CLIVersion || !slices.ContainsFunc(r.Cells, func(c contract.DriftCell) bool { return c.NewerObservation == o.Path }) &&
@@ -80,28 +81,20 @@ func Summarize(r *contract.DriftReport, obs []store.Observed) (*Summary, error) 
 		if o.Capture.WorkflowRunURL != nil {
 			s.RunURL = *o.Capture.WorkflowRunURL
 		}
-		at, err := time.Parse(time.RFC3339Nano, o.Capture.CapturedAt)
-		if err != nil {
-			return nil, fmt.Errorf("reading captured_at of %s: %w", o.Path, err)
-		}
-		seen = append(seen, at)
+		seen = append(seen, o)
 	}
 	s.Grounding = grounding(seen)
 	slices.Sort(s.Platforms)
 	s.Platforms, s.Probes = slices.Compact(s.Platforms), unique(s.Probes)
-	return s, nil
+	return s
 }
 
-// confirmedApart is how far apart two observations of one shape must lie to
-// confirm it (FINE-PRINT 1).
-const confirmedApart = time.Hour
-
-func grounding(seen []time.Time) Grounding {
-	if len(seen) == 0 {
+// grounding holds the observations of a change to the rule of the matrix.
+func grounding(seen []*store.Observed) Grounding {
+	switch {
+	case len(seen) == 0:
 		return GroundSource
-	}
-	first, last := slices.MinFunc(seen, time.Time.Compare), slices.MaxFunc(seen, time.Time.Compare)
-	if last.Sub(first) >= confirmedApart {
+	case matrix.Independent(seen):
 		return GroundConfirmed
 	}
 	return GroundRuntime
@@ -259,11 +252,7 @@ func Summaries(ctx context.Context, reg *store.Registry, now time.Time, agent, v
 	}
 	var out []*Summary
 	for _, r := range reports {
-		s, err := Summarize(r, obs)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, s)
+		out = append(out, Summarize(r, obs))
 	}
 	return out, nil
 }

@@ -293,20 +293,27 @@ func TestGrounding(t *testing.T) {
 		for _, x := range times {
 			o := store.Observed{}
 			o.Agent, o.CLIVersion, o.Shape.Signature, o.Capture.CapturedAt = "codex", "1.0.0", r.Newer.Signature, x
+			o.Capture.RawClientTranscriptSHA256 = contract.Sum([]byte(x))
 			o.Redaction.Status, o.ParserReplay.Status = contract.RedactionPassed, contract.ReplayCompatible
 			out = append(out, o)
 		}
 		return out
 	}
-	for want, obs := range map[Grounding][]store.Observed{
-		GroundSource:    nil,
-		GroundRuntime:   at("2026-01-01T00:00:00Z", "2026-01-01T00:59:59Z"),
-		GroundConfirmed: at("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"),
+	runners, retold := at("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"), at("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z")
+	runners[1].Capture.Runner = "another"
+	retold[1].Capture.RawClientTranscriptSHA256 = retold[0].Capture.RawClientTranscriptSHA256
+	for name, tt := range map[string]struct {
+		want Grounding
+		obs  []store.Observed
+	}{
+		"none":                {GroundSource, nil},
+		"within an hour":      {GroundRuntime, at("2026-01-01T00:00:00Z", "2026-01-01T00:59:59Z")},
+		"an hour apart":       {GroundConfirmed, at("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z")},
+		"two runners":         {GroundConfirmed, runners},
+		"one run, told again": {GroundRuntime, retold},
 	} {
-		s, err := Summarize(r, obs)
-		must(t, err)
-		if s.Grounding != want {
-			t.Errorf("%d observations: %s, want %s", len(obs), s.Grounding, want)
+		if s := Summarize(r, tt.obs); s.Grounding != tt.want {
+			t.Errorf("%s: %s, want %s", name, s.Grounding, tt.want)
 		}
 	}
 	for level, want := range map[contract.ValidityLevel]Grounding{
