@@ -220,10 +220,7 @@ func (w *Webhook) attempt(ctx context.Context, card *Card) (*SendError, time.Dur
 
 // judge reads an answer. What it says in words is not repeated.
 func judge(resp *http.Response) (*SendError, time.Duration) {
-	var wait time.Duration
-	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
-		wait = time.Duration(n) * time.Second
-	}
+	wait := asked(resp.Header)
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	failed := &SendError{Status: resp.StatusCode, Reason: fmt.Sprintf("HTTP %d", resp.StatusCode)}
 	switch {
@@ -233,23 +230,22 @@ func judge(resp *http.Response) (*SendError, time.Duration) {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		failed.Reason += ": it points to another address; set that one"
 		return failed, noRetry
+	case resp.StatusCode == http.StatusBadRequest: // so some of Feishu's services ask for less speed
+		if code := codeOf(body); code != nil && retryCodes[*code] {
+			failed.Code, failed.Reason = *code, fmt.Sprintf("Feishu code %d", *code)
+			return failed, wait
+		}
+		return failed, noRetry
 	case resp.StatusCode >= 300:
 		return failed, noRetry
 	case err != nil:
 		failed.Reason, failed.Unclear = "the answer broke off", true
 		return failed, wait
 	}
-	var answer struct {
-		Code       *int `json:"code"`
-		StatusCode *int `json:"StatusCode"`
-	}
-	if json.Unmarshal(body, &answer) != nil || answer.Code == nil && answer.StatusCode == nil {
+	code := codeOf(body)
+	if code == nil {
 		failed.Reason = "the answer is not Feishu's"
 		return failed, noRetry
-	}
-	code := answer.Code
-	if code == nil {
-		code = answer.StatusCode
 	}
 	if *code == 0 {
 		return nil, 0
@@ -262,6 +258,31 @@ func judge(resp *http.Response) (*SendError, time.Duration) {
 		return failed, wait
 	}
 	return failed, noRetry
+}
+
+// asked is how long an answer asks to wait, in HTTP's header or Feishu's own.
+func asked(h http.Header) time.Duration {
+	for _, name := range []string{"Retry-After", "X-Ogw-Ratelimit-Reset"} {
+		if n, err := strconv.Atoi(h.Get(name)); err == nil && n > 0 {
+			return time.Duration(min(n, int(maxDelay/time.Second))) * time.Second
+		}
+	}
+	return 0
+}
+
+// codeOf is Feishu's code in an answer, nil if it is not Feishu's.
+func codeOf(body []byte) *int {
+	var answer struct {
+		Code       *int `json:"code"`
+		StatusCode *int `json:"StatusCode"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return nil
+	}
+	if answer.Code != nil {
+		return answer.Code
+	}
+	return answer.StatusCode
 }
 
 // client follows no redirect: the card would be left behind, or go to whoever the

@@ -120,6 +120,14 @@ func answer(status int, body string) func(http.ResponseWriter) {
 	}
 }
 
+// busy is how Feishu's services ask for less speed; the older ones do it with 400.
+func busy(status int) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.Header().Set("x-ogw-ratelimit-reset", "9")
+		answer(status, `{"code":99991400,"msg":"request trigger frequency limit"}`)(w)
+	}
+}
+
 func broken(w http.ResponseWriter) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
@@ -140,6 +148,12 @@ func TestSend(t *testing.T) {
 		{"after trouble", []func(http.ResponseWriter){answer(500, ""), broken, answer(429, ""), ok}, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, ""},
 		{"busy bot", []func(http.ResponseWriter){answer(200, `{"code":11232,"msg":"frequency limited"}`), ok}, []time.Duration{time.Second}, ""},
 		{"told to wait", []func(http.ResponseWriter){func(w http.ResponseWriter) { w.Header().Set("Retry-After", "7"); w.WriteHeader(429) }, ok}, []time.Duration{7 * time.Second}, ""},
+		{"told to wait by Feishu", []func(http.ResponseWriter){busy(429), busy(400), ok}, []time.Duration{9 * time.Second, 9 * time.Second}, ""},
+		{"told to wait for ages", []func(http.ResponseWriter){func(w http.ResponseWriter) {
+			w.Header().Set("Retry-After", "9223372036854775807")
+			w.WriteHeader(429)
+		}, ok}, []time.Duration{maxDelay}, ""},
+		{"no message", []func(http.ResponseWriter){answer(400, `{"code":9499,"msg":"Bad Request"}`)}, nil, "after 1 attempts: HTTP 400"},
 		{"wrong signature", []func(http.ResponseWriter){answer(200, `{"code":19021,"msg":"sign match fail"}`)}, nil, "after 1 attempts: Feishu code 19021: the signature or the clock is wrong"},
 		{"refused", []func(http.ResponseWriter){answer(403, "no")}, nil, "after 1 attempts: HTTP 403"},
 		{"somebody else", []func(http.ResponseWriter){answer(200, "<html>")}, nil, "not Feishu's"},
