@@ -111,6 +111,9 @@ type builder struct {
 type change struct {
 	older, newer *store.Observed
 	cells        []contract.DriftCell
+	// released says that no server chose: in one of the cells the newer version
+	// has no other shape from a live provider.
+	released bool
 }
 
 // cell is one line of observations of which neighbours are compared.
@@ -173,7 +176,7 @@ func (b *builder) neighbours(agent *contract.Agent, k cell, list []*store.Observ
 			if slices.ContainsFunc(before, func(x *store.Observed) bool { return b.same(x, o) }) {
 				continue
 			}
-			b.add(k, before[len(before)-1], o)
+			b.add(k, before[len(before)-1], o, k.provider == contract.ProviderLive && len(versions[i]) > 1)
 		}
 	}
 	return nil
@@ -185,7 +188,7 @@ func (b *builder) signature(o *store.Observed) contract.Digest {
 	return b.aliases.Resolve(o.Shape.Signature)
 }
 
-func (b *builder) add(k cell, older, newer *store.Observed) {
+func (b *builder) add(k cell, older, newer *store.Observed, variant bool) {
 	key := k.agent + " " + newer.CLIVersion + " " + string(b.signature(newer)) + " " + string(b.signature(older))
 	c := b.found[key]
 	if c == nil {
@@ -193,6 +196,7 @@ func (b *builder) add(k cell, older, newer *store.Observed) {
 		b.found[key] = c
 		b.order = append(b.order, key)
 	}
+	c.released = c.released || !variant
 	c.cells = append(c.cells, contract.DriftCell{
 		Platform: k.platform, Probe: k.probe, Profile: k.profile, OlderVersion: older.CLIVersion,
 		OlderObservation: older.Path, NewerObservation: newer.Path,
@@ -251,7 +255,7 @@ func (b *builder) report(c *change, ignores *Ignores) (*contract.DriftReport, er
 		SchemaVersion: contract.SchemaVersion, Agent: c.newer.Agent, CLIVersion: c.newer.CLIVersion, ProtocolFamily: c.newer.ProtocolFamily,
 		Older: contract.DriftSide{Signature: b.signature(c.older), Dialect: c.older.Extensions.Dialect},
 		Newer: contract.DriftSide{Signature: b.signature(c.newer), Dialect: c.newer.Extensions.Dialect},
-		Cells: c.cells, Verdict: Judge(r, signals, compare.Evidence{Replay: newer.Replay, Lost: len(lost) > 0}), Signals: signals,
+		Cells: c.cells, Verdict: Judge(r, signals, compare.Evidence{Replay: newer.Replay, Lost: len(lost) > 0, SameTarget: !c.released}), Signals: signals,
 	}, nil
 }
 
