@@ -40,7 +40,7 @@ func (p Problem) String() string {
 	if pointer == "" {
 		pointer = "-"
 	}
-	return p.Code + " " + string(p.Severity) + " " + printable(p.File) + " " + printable(pointer) + " " + printable(p.Message)
+	return p.Code + " " + string(p.Severity) + " " + Printable(p.File) + " " + Printable(pointer) + " " + Printable(p.Message)
 }
 
 // HasErrors reports whether ps holds more than warnings.
@@ -76,8 +76,8 @@ func pointerTo(pointer, member string) string {
 	return pointer + "/" + pointerEscapes.Replace(member)
 }
 
-// printable escapes what a terminal or a log reader could take for more than text.
-func printable(s string) string {
+// Printable escapes what a terminal or a log reader could take for more than text.
+func Printable(s string) string {
 	if !strings.ContainsFunc(s, unprintable) {
 		return s
 	}

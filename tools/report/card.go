@@ -117,7 +117,8 @@ func short(s string) string {
 	return string(r[:maxChange-1]) + "…"
 }
 
-// escape keeps a text from being markup: Feishu reads tags and emphasis.
+// escape keeps a text from being markup: Feishu reads tags, emphasis and code.
 func escape(s string) string {
-	return strings.NewReplacer("<", "&lt;", ">", "&gt;", "*", "&#42;", "_", "&#95;", "[", "&#91;", "]", "&#93;", "~", "&#126;", "\n", " ").Replace(s)
+	s = contract.Printable(strings.ReplaceAll(s, "\n", " "))
+	return strings.NewReplacer("<", "&lt;", ">", "&gt;", "*", "&#42;", "_", "&#95;", "[", "&#91;", "]", "&#93;", "~", "&#126;", "`", "&#96;").Replace(s)
 }

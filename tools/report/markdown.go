@@ -52,7 +52,7 @@ func SignalTable(b *strings.Builder, signals []contract.DriftSignal) {
 		if s.Ignored != "" {
 			severity = "ignored: " + inCell(s.Ignored)
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", severity, code(Spell(s)), code(frames(s)), inCell(Who(s)))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", severity, code(Spell(s)), code(frames(s)), prose(Who(s)))
 	}
 }
 
@@ -109,9 +109,18 @@ func code(s string) string {
 	return fence + s + fence
 }
 
-// inCell keeps a text within one cell of a table.
+// inCell keeps a text within one cell of a table, and from a terminal.
 func inCell(s string) string {
-	return strings.NewReplacer("|", "\\|", "\n", " ", "\r", " ").Replace(s)
+	return contract.Printable(strings.NewReplacer("|", "\\|", "\n", " ", "\r", " ").Replace(s))
+}
+
+// prose is a text for a cell. The names in it are a CLI's: what could be a tag, a
+// mention or a link is shown as code.
+func prose(s string) string {
+	if strings.ContainsAny(s, "<@*`\\") || strings.Contains(s, "](") || strings.Contains(s, "://") {
+		return code(s)
+	}
+	return inCell(s)
 }
 
 // Annotations writes one GitHub workflow command a change: an error for a
@@ -139,7 +148,11 @@ func Annotations(w io.Writer, title string, signals []contract.DriftSignal) erro
 // message escapes the data of a workflow command, property also what ends one
 // of its properties.
 func message(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = contract.Printable(l)
+	}
+	return strings.NewReplacer("%", "%25", "\n", "%0A").Replace(strings.Join(lines, "\n"))
 }
 
 func property(s string) string {
