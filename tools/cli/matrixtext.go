@@ -118,7 +118,7 @@ func (a *app) explanation(e *matrix.Explanation) error {
 	if e.Claim != nil {
 		how := "this version was captured"
 		if !e.Observed {
-			how = "this version was not captured"
+			how = "this version has no settled shape of the representative probe"
 		}
 		say("claim: %s, versions %s; %s", *e.Claim, *e.Evidence.VersionRange, how)
 	} else {
