@@ -31,6 +31,9 @@ type Options struct {
 	Arguments []string
 	// Key names the campaign: under the same key it finds its jobs again.
 	Key string
+	// Again says that another campaign may have had the key: a job of it that goes
+	// on is waited for, and one that has ended is followed by another.
+	Again bool
 	// Policy is what becomes of jobs that waiting does not resolve.
 	Policy machine.Policy
 	// Tell is told how far the campaign is.
@@ -131,9 +134,20 @@ func (o *Options) submit(ctx context.Context, c *Capture, inputs string) (*machi
 	}
 	sum := sha256.Sum256([]byte(inputs))
 	name := c.Agent + "@" + c.Version
-	job := &machine.Seen{}
-	return job, o.again(ctx, job, append(slices.Clone(o.Arguments), "capture", "--detach", "--input="+f.Name(),
-		"--label="+name, "--idempotency-key="+o.Key+"/"+name+"/"+hex.EncodeToString(sum[:8]))...)
+	base := o.Key + "/" + name + "/" + hex.EncodeToString(sum[:8])
+	for key := base; ; {
+		var job struct {
+			machine.Seen
+			Reused bool `json:"reused"`
+		}
+		err := o.again(ctx, &job, append(slices.Clone(o.Arguments), "capture", "--detach", "--input="+f.Name(),
+			"--label="+name, "--idempotency-key="+key)...)
+		next := base + "/after/" + job.RunID
+		if err != nil || !o.Again || !job.Reused || !job.Terminal || next == key {
+			return &job.Seen, err
+		}
+		key = next // whoever comes next finds the same one
+	}
 }
 
 func (o *Options) again(ctx context.Context, data any, args ...string) error {

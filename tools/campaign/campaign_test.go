@@ -18,14 +18,17 @@ import (
 )
 
 // program is a program that the campaign calls, with a log of its arguments.
-type program struct{ path, log string }
+type program struct {
+	path, log string
+	again     bool // Options.Again
+}
 
 // newProgram makes one that speaks the contract: submit and wait are the bodies
 // of capture and of job wait, in which $id is the name of the job.
 func newProgram(t *testing.T, submit, wait string) *program {
 	t.Helper()
 	dir := t.TempDir()
-	p := &program{filepath.Join(dir, "agent-contracts"), filepath.Join(dir, "log")}
+	p := &program{path: filepath.Join(dir, "agent-contracts"), log: filepath.Join(dir, "log")}
 	script := fmt.Sprintf(`#!/bin/sh
 d=%s
 says() { printf '{"ok":true,"contract_version":1,"error":null,"data":%%s}\n' "$1"; }
@@ -70,7 +73,7 @@ func (p *program) run(t *testing.T) (*Report, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Run(context.Background(), items, &agents, Options{Program: client, Key: "k", Policy: machine.Policy{Attempts: 2}, Tell: func(int, int, string) {}})
+	return Run(context.Background(), items, &agents, Options{Program: client, Key: "k", Again: p.again, Policy: machine.Policy{Attempts: 2}, Tell: func(int, int, string) {}})
 }
 
 func (p *program) calls(t *testing.T, word string) (lines []string) {
@@ -152,6 +155,26 @@ func TestNoAnswerIsAskedForAgain(t *testing.T) {
 	}
 	if len(keys) != 2 {
 		t.Errorf("the submissions had the keys %v", keys)
+	}
+}
+
+// A campaign that comes after a killed one waits for the job that goes on, and
+// submits none beside it; a job that has ended is no answer for it.
+func TestJobOfAKilledCampaign(t *testing.T) {
+	job := func(id, terminal string) string {
+		return `says '{"run_id":"` + id + `","status":"s","terminal":` + terminal + `,"outcome":null,"reason_code":null,"reused":true}'`
+	}
+	submit := `case "$*" in *after/one*) ` + job("two", "true") + ` ;; *after/two*) ` + job("'$id'", "false") + ` ;; *) ` + job("one", "true") + ` ;; esac`
+	p := newProgram(t, submit, ended)
+	p.again = true
+	if r, err := p.run(t); err != nil || show(r) != "codex succeeded, claude succeeded" {
+		t.Errorf("%s, %v", show(r), err)
+	}
+	if n := len(p.calls(t, " codex --machine")); n != 1 {
+		t.Errorf("it waited %d times for the job that goes on: %q", n, p.calls(t, "job wait"))
+	}
+	if n := len(p.calls(t, "capture")); n != 6 {
+		t.Errorf("%d submissions, want three for each version", n)
 	}
 }
 

@@ -2,9 +2,10 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,8 @@ func (a *app) campaignCommand() *cobra.Command {
 		Long: `Campaign submits a capture job for each version that plan names for this platform,
 the most pressing first, and waits for each before it submits the next. The jobs
 are their own: when a campaign ends or is killed, the one that runs goes on, and
-job list shows it. A job that needs an answer does not hold up the others; run
+job list shows it. The same campaign again waits for that job, and captures what is
+still to be captured. A job that needs an answer does not hold up the others; run
 the same campaign again when it is given, or job resume one that was detached.
 
 Exit codes: 0 everything was captured, or there is nothing to capture; 1 a change
@@ -64,9 +66,15 @@ func (a *app) campaign(ctx context.Context, f format, ids []string) error {
 	if err != nil {
 		return err
 	}
-	o := campaign.Options{Key: "campaign/" + a.job, Policy: machine.Policy{Window: campaignWindow, Poll: campaignPoll, Attempts: campaignLooks, Backoff: campaignBackoff}}
+	o := campaign.Options{Key: "campaign/" + a.job, Again: a.job == "", Policy: machine.Policy{Window: campaignWindow, Poll: campaignPoll, Attempts: campaignLooks, Backoff: campaignBackoff}}
 	if a.job == "" {
-		o.Key += rand.Text()
+		// Of the registry: the same campaign after one that was killed finds the job
+		// that goes on.
+		dir, err := filepath.Abs(reg.Dir())
+		if err != nil {
+			return fmt.Errorf("naming the campaign: %w", err)
+		}
+		o.Key += strings.TrimPrefix(string(contract.Sum([]byte(dir))), "sha256:")[:16]
 	}
 	if a.registry != "" {
 		o.Arguments = []string{"--registry=" + a.registry}
