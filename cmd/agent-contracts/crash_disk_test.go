@@ -49,6 +49,22 @@ func TestFullState(t *testing.T) {
 	testFull(t, func(w *world) string { return filepath.Dir(w.priv) }, 0, 4)
 }
 
+// A full disk does not hide that a redaction was refused: the exit code is what
+// a merge job alerts by.
+func TestFullRegistryTellsOfARefusal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `echo '{"type":"error","message":"You exceeded your current quota, please check your plan and billing details."}'
+exit 1
+`)
+	w.forgets("quota", "billing", "exceeded")
+	w.smallDisk(w.reg)
+	w.fill(w.reg, 0)
+	_, stderr := w.capture("--probe", "version-probe,quota-exhausted").run(4)
+	if !strings.Contains(stderr, "no space left") {
+		t.Errorf("it does not say what is wrong:\n%s", stderr)
+	}
+}
+
 // testFull captures with so little room on one of the disks, and then with
 // enough.
 func testFull(t *testing.T, folder func(*world) string, room ...int64) {

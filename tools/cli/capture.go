@@ -158,6 +158,10 @@ func (a *app) capture(c *cobra.Command, f *captureFlags, args []string) error {
 		return printErr
 	}
 	if err != nil {
+		if cannotKnow(err) && report.ExitCode(false) == ExitRefused {
+			_, hint := classify(err)
+			return &Exit{Code: ExitRefused, Err: err, Hint: hint} // whoever asks the code must hear of it
+		}
 		return err
 	}
 	return a.captureExit(f, report)
