@@ -86,7 +86,7 @@ func platforms(obs []store.Observed) []contract.Platform {
 }
 
 func (h *history) agent(p *page, a *contract.Agent) error {
-	obs, err := h.reg.Observations(a.ID)
+	obs, err := counting(h.reg, a.ID)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func tracksOf(r *Report) []Track {
 // covered says how much of the published history the captures cover.
 func (h *history) covered(a *contract.Agent, platform contract.Platform, r *Report) string {
 	versions := map[string]bool{}
-	obs, _ := h.reg.Observations(a.ID) // read before
+	obs, _ := counting(h.reg, a.ID) // read before
 	for i := range obs {
 		if tells(&obs[i], platform) {
 			versions[obs[i].CLIVersion] = true

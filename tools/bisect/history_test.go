@@ -178,3 +178,33 @@ func TestIncidentNotFound(t *testing.T) {
 		}
 	}
 }
+
+// A withdrawn capture shows no change; taking back a statement about a capture
+// leaves the capture.
+func TestHistoryWithoutWithdrawn(t *testing.T) {
+	for what, tt := range map[string]struct {
+		withdrawal contract.Withdrawal
+		told       bool
+	}{
+		"the capture": {contract.Withdrawal{By: "jo", Reason: "wrong scenario"}, false},
+		"a statement": {contract.Withdrawal{By: "jo", Reason: "spent", Record: &contract.FileRef{Path: "evidence/codex/x.evidence.json"}}, true},
+	} {
+		o, captured := options(t, "codex", text)
+		keep(t, o.Registry, captured, "0.42.0", "0.44.0", "0.133.0")
+		must(t, os.Remove(filepath.Join(o.Registry.Dir(), filepath.FromSlash(IncidentsPath))))
+		folder := filepath.Join(o.Registry.Dir(), "evidence", "codex")
+		must(t, os.MkdirAll(folder, 0o755))
+		for i, x := range captured.obs["0.44.0"] {
+			e := contract.Evidence{Withdrawal: &tt.withdrawal}
+			e.Observation.Path = x.Path
+			b, err := contract.Encode(e)
+			must(t, err)
+			must(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.evidence.json", i)), b, 0o644))
+		}
+		got, err := WriteHistory(o.Registry)
+		must(t, err)
+		if told := strings.Contains(string(got), "\n| 0.44.0 | 0.42.0"); told != tt.told {
+			t.Errorf("%s: told %v in\n%s", what, told, got)
+		}
+	}
+}

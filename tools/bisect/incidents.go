@@ -143,12 +143,17 @@ var sizeFolders = []string{"observations", "evidence", "errors", "shapes", "fixt
 func (h *history) sizes(p *page) error {
 	total, files, versions := 0, 0, map[string]bool{}
 	rows := [][]string{{"folder", "files", "kB", "bytes an observation"}}
-	observations := 0
-	for _, n := range h.counted {
-		observations += n
+	all, err := h.reg.Walk("observations", "")
+	if err != nil || len(all) == 0 {
+		return err
 	}
-	if observations == 0 {
-		return nil
+	observations, said := len(all), fmt.Sprintf("%d observations", len(all))
+	withdrawn := observations
+	for _, n := range h.counted {
+		withdrawn -= n
+	}
+	if withdrawn > 0 {
+		said += fmt.Sprintf(", of which %d were withdrawn and count no more,", withdrawn)
 	}
 	for _, folder := range sizeFolders {
 		list, err := h.reg.Walk(folder, "")
@@ -171,7 +176,7 @@ func (h *history) sizes(p *page) error {
 	}
 	rows = append(rows, []string{"all", fmt.Sprint(files), fmt.Sprint(total >> 10), fmt.Sprint(total / observations)})
 	p.heading(2, "Size")
-	p.printf("%d observations of %d releases.\n\n", observations, len(versions))
+	p.printf("%s of %d releases.\n\n", said, len(versions))
 	p.rows(rows)
 	return nil
 }

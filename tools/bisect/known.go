@@ -33,7 +33,7 @@ func load(o Options) (*known, error) {
 		observations: map[cell][]*store.Observed{}, observed: map[string]bool{},
 		unavailable: map[string]Reason{}, missing: map[cell]Reason{},
 	}
-	all, err := o.Registry.Observations(o.Agent.ID)
+	all, err := counting(o.Registry, o.Agent.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +49,25 @@ func load(o Options) (*known, error) {
 		o.Failures.tell(k)
 	}
 	return k, nil
+}
+
+// counting returns the observations of an agent that nobody has withdrawn.
+func counting(reg *store.Registry, agent string) ([]store.Observed, error) {
+	obs, err := reg.Observations(agent)
+	if err != nil {
+		return nil, err
+	}
+	statements, err := reg.Statements(agent)
+	if err != nil {
+		return nil, err
+	}
+	withdrawn := map[string]bool{}
+	for i := range statements {
+		if w := statements[i].Withdrawal; w != nil && w.Record == nil { // not of a statement about it
+			withdrawn[statements[i].Observation.Path] = true
+		}
+	}
+	return slices.DeleteFunc(obs, func(o store.Observed) bool { return withdrawn[o.Path] }), nil
 }
 
 // tells reports whether an observation says what a release does when an

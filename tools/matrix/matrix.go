@@ -72,9 +72,9 @@ func LoadAround(reg *store.Registry, obs []store.Observed, statements []store.St
 	return r, nil
 }
 
-// confirmGap is the time between two observations of one runner that makes
+// ConfirmGap is the time between two observations of one runner that makes
 // them independent (FINE-PRINT 1).
-const confirmGap = time.Hour
+const ConfirmGap = time.Hour
 
 // Independent reports whether observations of one shape confirm it: two runs from
 // different runners, or at least an hour apart.
@@ -96,7 +96,7 @@ func Independent(list []*store.Observed) bool {
 	}
 	a, err1 := time.Parse(time.RFC3339, first)
 	b, err2 := time.Parse(time.RFC3339, last)
-	return err1 == nil && err2 == nil && b.Sub(a) >= confirmGap
+	return err1 == nil && err2 == nil && b.Sub(a) >= ConfirmGap
 }
 
 // group is the scope of a claim.

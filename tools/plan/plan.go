@@ -135,8 +135,9 @@ type builder struct {
 	levels   map[contract.Digest]contract.ValidityLevel
 	seen     map[string]string // latest version by agent
 	byTrack  map[trackKey]*track
-	counted  []store.Observed      // those that count
-	releases map[string]*published // by agent
+	counted  []store.Observed           // those that count
+	first    map[contract.Digest]string // when a shape was captured first
+	releases map[string]*published      // by agent
 	items    map[itemKey]*Item
 	skipped  []Skipped
 }
@@ -147,7 +148,7 @@ type itemKey struct {
 }
 
 func newBuilder(r *Records, o Options) (*builder, error) {
-	b := &builder{r: r, o: o, standing: matrix.NewStanding(r.Statements), seen: map[string]string{}, byTrack: map[trackKey]*track{}, releases: map[string]*published{}, items: map[itemKey]*Item{}}
+	b := &builder{r: r, o: o, standing: matrix.NewStanding(r.Statements), seen: map[string]string{}, first: map[contract.Digest]string{}, byTrack: map[trackKey]*track{}, releases: map[string]*published{}, items: map[itemKey]*Item{}}
 	b.levels = matrix.Levels(r.Observations, b.standing)
 	for _, id := range o.Agents {
 		if _, err := agents.Find(r.Agents, id); err != nil {

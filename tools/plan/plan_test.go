@@ -126,6 +126,8 @@ func TestReasons(t *testing.T) {
 			r.Agents.Agents[0].Coverage["rpc-cancel"] = contract.ProbeCoverage{Status: contract.CoverageImpossible, Reason: "no protocol"}
 		}, []string{"0.133.0 uncovered_probe"}},
 		"seen once":                        {good[:1], nil, []string{"0.133.0 unconfirmed"}},
+		"seen a moment ago":                {[]run{{"codex", "0.133.0", rep, "S", 59 * time.Minute, nil}}, nil, nil},
+		"seen again too early":             {append([]run{{"codex", "0.133.0", rep, "S", 59 * time.Minute, nil}}, good[:1]...), nil, []string{"0.133.0 unconfirmed"}},
 		"a change between far versions":    {append(twice("codex", "0.120.0", "T", 3*hour), good...), nil, []string{">0.120.0 <0.133.0 range"}},
 		"a far interpolation":              {append(twice("codex", "0.120.0", "S", 3*hour), good...), nil, []string{">0.120.0 <0.133.0 range"}},
 		"a change before an interpolation": {slices.Concat(twice("codex", "0.100.0", "T", 3*hour), twice("codex", "0.120.0", "S", 3*hour), good), nil, []string{">0.100.0 <0.120.0 range"}},

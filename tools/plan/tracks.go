@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nexu-io/open-design-agent-contracts/tools/agents"
 	"github.com/nexu-io/open-design-agent-contracts/tools/contract"
+	"github.com/nexu-io/open-design-agent-contracts/tools/matrix"
 	"github.com/nexu-io/open-design-agent-contracts/tools/store"
 )
 
@@ -40,6 +42,9 @@ func (b *builder) sort() error {
 	}
 	for i := range b.counted {
 		o := &b.counted[i]
+		if at, seen := b.first[o.Shape.Signature]; !seen || o.Capture.CapturedAt < at {
+			b.first[o.Shape.Signature] = o.Capture.CapturedAt
+		}
 		a := b.wanted(o.Agent)
 		if a == nil || !b.onPlatform(o.Platform) {
 			continue
@@ -186,16 +191,24 @@ func (b *builder) uncovered(t *track) error {
 	return nil
 }
 
-// unconfirmed asks for a second look at the shapes of the newest version.
+// unconfirmed asks for a second look at the shapes of the newest version, once it
+// confirms them: one that comes too early is one more capture of the same kind.
 func (b *builder) unconfirmed(t *track) error {
 	n := t.newest()
 	if n == nil {
 		return nil
 	}
 	for id, o := range n.probes {
-		if id != contract.VersionProbeID && b.levels[o.Shape.Signature] == contract.LevelRuntimeObserved {
+		if id != contract.VersionProbeID && b.levels[o.Shape.Signature] == contract.LevelRuntimeObserved && b.ripe(o.Shape.Signature) {
 			b.add(t.agent, n.text, t.platform, []string{id}, Reason{Unconfirmed, id, "its shape was seen by one runner within an hour; a capture at another time confirms it"})
 		}
 	}
 	return nil
+}
+
+// ripe reports whether the first capture of a shape is so old that one of now, by
+// the same runner, confirms it.
+func (b *builder) ripe(sig contract.Digest) bool {
+	first, err := time.Parse(time.RFC3339, b.first[sig])
+	return err != nil || b.o.Now.Sub(first) >= matrix.ConfirmGap
 }
