@@ -135,7 +135,7 @@ func TestMergeThatFailsNamesTheRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"s-redaction", `odd"name`} {
+	for _, name := range []string{"s-redaction", `odd"name`, ".hidden"} {
 		if err := os.WriteFile(filepath.Join(dir, "bundles", name+".bundle.tar.gz"), nil, 0o600); err != nil {
 			t.Skip("this file system takes no such name")
 		}
@@ -155,7 +155,7 @@ func TestMergeThatFailsNamesTheRefused(t *testing.T) {
 	if err := json.Unmarshal(b, &result); err != nil {
 		t.Fatal(err)
 	}
-	if result.Publish != "nothing" || !strings.Contains(result.Alert.Body, "s-redaction") || !strings.Contains(result.Alert.Body, "odd_name") {
+	if result.Publish != "nothing" || !strings.Contains(result.Alert.Body, "s-redaction") || !strings.Contains(result.Alert.Body, "odd_name") || !strings.Contains(result.Alert.Body, ".hidden") {
 		t.Errorf("the result is %s", b)
 	}
 }
@@ -190,5 +190,31 @@ func TestPublishStepProposesWhatMainRefuses(t *testing.T) {
 				t.Errorf("calls %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// Versions that were told of once are told in the same issue, while it is open.
+func TestAlertStepKeepsOneIssue(t *testing.T) {
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("the step needs jq")
+	}
+	script := stepScript(t, "merge", "gh issue create")
+	for open, want := range map[string]string{
+		`[]`: "issue list,issue create",
+		`[{"number":7,"title":"Incompatible: codex 0.171.0, and 1 more"}]`:                                   "issue list,issue create",
+		`[{"number":8,"title":"Incompatible: pi 1.6.0"},{"number":7,"title":"Incompatible: codex 0.171.0"}]`: "issue list,issue edit 7",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "merge.json"), []byte(`{"alert":{"title":"Incompatible: codex 0.171.0","body":"b"}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		gh := map[string]string{"gh": `case "$2" in edit) echo "$1 $2 $3" ;; *) echo "$1 $2" ;; esac >> calls; [ "$2" != list ] || echo '` + open + `'`}
+		if err := runStep(t, dir, script, gh); err != nil {
+			t.Fatal(err)
+		}
+		calls, _ := os.ReadFile(filepath.Join(dir, "calls"))
+		if got := strings.Join(strings.Split(strings.TrimSpace(string(calls)), "\n"), ","); got != want {
+			t.Errorf("%s: calls %q, want %q", open, got, want)
+		}
 	}
 }
