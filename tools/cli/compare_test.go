@@ -53,7 +53,7 @@ func TestCompareWhatAShellRewrote(t *testing.T) {
 
 func TestCompareNamesThatAreNone(t *testing.T) {
 	for name, hint := range map[string]string{
-		"sha256:00000000": "eight digits", "codex@0.133.0": "--explain codex VERSION", "nosuch.jsonl": "check the path", "nosuch": "--explain",
+		"sha256:00000000": "neither a shape", "sha256:0": "eight digits", "codex@0.133.0": "--explain codex VERSION", "nosuch.jsonl": "check the path", "nosuch": "--explain",
 	} {
 		code, _, errs := said(t, map[string]string{"old": codexRun}, "compare", "old", name)
 		if code != ExitCannotKnow || !strings.Contains(errs, name+" is no file, and no signature") || !strings.Contains(errs, hint) {

@@ -33,8 +33,8 @@ freshness limit (stale), a version that source evidence is about (source_risk),
 captures that disagree (dispute), a reading that a maintainer corrected
 (user_correction), a new violation of an expectation (new_violation), a success
 without substance (weak_success), a probe without a record (uncovered_probe), a
-shape that was seen once (unconfirmed), and one more version where that supports
-a range or says where a shape changed (range). It runs nothing.
+shape that was seen once, an hour ago or more (unconfirmed), and one more version
+where that supports a range or says where a shape changed (range). It runs nothing.
 
 What lies between two versions it takes from registry/releases.json, which bisect
 writes. A range in which no release was published, or each was tried and gave
