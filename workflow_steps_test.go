@@ -36,14 +36,23 @@ func stepScript(t *testing.T, workflow, part string) string {
 	return ""
 }
 
+// needs finds a program that steps call. Only CI has to have it.
+func needs(t *testing.T, program string) string {
+	t.Helper()
+	at, err := exec.LookPath(program)
+	if err != nil && os.Getenv("CI") != "" {
+		t.Fatal(err)
+	} else if err != nil {
+		t.Skipf("the steps need %s", program)
+	}
+	return at
+}
+
 // runStep runs a script as GitHub does, in dir, which is also RUNNER_TEMP and the
 // first folder of PATH. programs are the scripts of what it calls.
 func runStep(t *testing.T, dir, script string, programs map[string]string, env ...string) error {
 	t.Helper()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("the steps need bash")
-	}
+	bash := needs(t, "bash")
 	for name, text := range programs {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil { //nolint:gosec // a program
 			t.Fatal(err)
@@ -88,9 +97,7 @@ func TestCaptureStepsKeepTheAlert(t *testing.T) {
 // Whatever happens to a merge, the maintainers hear that something was withheld, and
 // the log does not say what.
 func TestPrivateAlertIsSent(t *testing.T) {
-	if _, err := exec.LookPath("jq"); err != nil {
-		t.Skip("the step needs jq")
-	}
+	needs(t, "jq")
 	script := stepScript(t, "merge", "$ALERT_URL")
 	for name, tt := range map[string]struct{ result, want string }{
 		"withheld":       {`{"private_alert":{"title":"Withheld: bundle s","body":"b"}}`, "Withheld: bundle s"},
@@ -162,9 +169,7 @@ func TestMergeThatFailsNamesTheRefused(t *testing.T) {
 
 // Where main takes no push, what would be committed becomes a pull request.
 func TestPublishStepProposesWhatMainRefuses(t *testing.T) {
-	if _, err := exec.LookPath("jq"); err != nil {
-		t.Skip("the step needs jq")
-	}
+	needs(t, "jq")
 	script := stepScript(t, "merge", "gh pr create")
 	for name, tt := range map[string]struct{ publish, git, want string }{
 		"committed": {"commit", "", "push HEAD:main"},
@@ -195,9 +200,7 @@ func TestPublishStepProposesWhatMainRefuses(t *testing.T) {
 
 // Versions that were told of once are told in the same issue, while it is open.
 func TestAlertStepKeepsOneIssue(t *testing.T) {
-	if _, err := exec.LookPath("jq"); err != nil {
-		t.Skip("the step needs jq")
-	}
+	needs(t, "jq")
 	script := stepScript(t, "merge", "gh issue create")
 	for open, want := range map[string]string{
 		`[]`: "issue list,issue create",
@@ -216,5 +219,43 @@ func TestAlertStepKeepsOneIssue(t *testing.T) {
 		if got := strings.Join(strings.Split(strings.TrimSpace(string(calls)), "\n"), ","); got != want {
 			t.Errorf("%s: calls %q, want %q", open, got, want)
 		}
+	}
+}
+
+// The action of another repository answers in its output and by its end, and takes
+// no input for a flag or for what it is not.
+func TestActionStep(t *testing.T) {
+	b, err := os.ReadFile("action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct{ Runs struct{ Steps []step } }
+	if err := yaml.Unmarshal(b, &action); err != nil {
+		t.Fatal(err)
+	}
+	script := action.Runs.Steps[len(action.Runs.Steps)-1].Run
+	for name, tt := range map[string]struct {
+		failOn, agent string
+		exit          int
+		good          bool
+		answer        string
+	}{
+		"understood":                {"no", "codex", 0, true, "answer=yes\n"},
+		"not understood":            {"no", "codex", 1, false, "answer=no\n"},
+		"unknown, and that is fine": {"no", "codex", 3, true, "answer=unknown\n"},
+		"unknown, and it is not":    {"unknown", "codex", 3, false, "answer=unknown\n"},
+		"a misspelt limit":          {"unkown", "codex", 3, false, ""},
+		"a flag for an agent":       {"no", "--help", 2, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			program := fmt.Sprintf(`case "$*" in *"-- %s 1.0") exit %d ;; esac; exit 70`, tt.agent, tt.exit)
+			err := runStep(t, dir, script, map[string]string{"agent-contracts": program, "go": ""},
+				"AGENT="+tt.agent, "VERSION=1.0", "PLATFORM=", "FAIL_ON="+tt.failOn, "SOURCE=.", "GITHUB_OUTPUT="+filepath.Join(dir, "output"))
+			answer, _ := os.ReadFile(filepath.Join(dir, "output"))
+			if (err == nil) != tt.good || string(answer) != tt.answer {
+				t.Errorf("%v, output %q", err, answer)
+			}
+		})
 	}
 }

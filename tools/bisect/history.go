@@ -97,7 +97,7 @@ func (h *history) agent(p *page, a *contract.Agent) error {
 			return err
 		}
 		if r != nil {
-			h.section(p, a, platform, r)
+			h.section(p, a, platform, obs, r)
 		}
 	}
 	return nil
@@ -142,7 +142,7 @@ func (h *history) published(agent string, p contract.Platform) *contract.AgentRe
 	return nil
 }
 
-func (h *history) section(p *page, a *contract.Agent, platform contract.Platform, r *Report) {
+func (h *history) section(p *page, a *contract.Agent, platform contract.Platform, obs []store.Observed, r *Report) {
 	p.heading(2, fmt.Sprintf("%s on %s", a.ID, platform))
 	captured := map[string]bool{}
 	for _, t := range r.Tracks {
@@ -150,7 +150,7 @@ func (h *history) section(p *page, a *contract.Agent, platform contract.Platform
 			captured[s.From], captured[s.To] = true, true
 		}
 	}
-	p.line("%s", h.covered(a, platform, r))
+	p.line("%s", h.covered(a, platform, obs, r))
 	for _, line := range h.notCaptured(a, platform) {
 		p.line("not captured: %s", line)
 	}
@@ -227,9 +227,8 @@ func tracksOf(r *Report) []Track {
 }
 
 // covered says how much of the published history the captures cover.
-func (h *history) covered(a *contract.Agent, platform contract.Platform, r *Report) string {
+func (h *history) covered(a *contract.Agent, platform contract.Platform, obs []store.Observed, r *Report) string {
 	versions := map[string]bool{}
-	obs, _ := counting(h.reg, a.ID) // read before
 	for i := range obs {
 		if tells(&obs[i], platform) {
 			versions[obs[i].CLIVersion] = true

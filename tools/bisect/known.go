@@ -63,7 +63,7 @@ func counting(reg *store.Registry, agent string) ([]store.Observed, error) {
 	}
 	withdrawn := map[string]bool{}
 	for i := range statements {
-		if w := statements[i].Withdrawal; w != nil && w.Record == nil { // not of a statement about it
+		if statements[i].Withdraws() {
 			withdrawn[statements[i].Observation.Path] = true
 		}
 	}

@@ -25,6 +25,10 @@ func (k EvidenceKind) Withdrawable() bool {
 	return k == EvidenceAttestation || k == EvidenceReproduction || k == EvidencePromotion
 }
 
+// Withdraws reports whether the observation itself counts no more: a withdrawal
+// may also be of one statement about it.
+func (e *Evidence) Withdraws() bool { return e.Withdrawal != nil && e.Withdrawal.Record == nil }
+
 // Decided returns who made a decision that only a maintainer makes, and the
 // pointer to it; "" for other records.
 func (e *Evidence) Decided() (pointer, by string) {

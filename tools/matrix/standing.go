@@ -27,12 +27,12 @@ func NewStanding(statements []store.Stated) Standing {
 	for i := range statements {
 		e := &statements[i]
 		switch {
-		case e.Withdrawal != nil && e.Withdrawal.Record != nil:
-			takenBack[e.Withdrawal.Record.Path] = true
-		case e.Withdrawal != nil:
+		case e.Withdraws():
 			if old, twice := s.withdrawn[e.Observation.Path]; !twice || e.Withdrawal.Reason < old {
 				s.withdrawn[e.Observation.Path] = e.Withdrawal.Reason
 			}
+		case e.Withdrawal != nil:
+			takenBack[e.Withdrawal.Record.Path] = true
 		case e.Reproduction != nil:
 			reproduced[e.Path] = e
 		}
